@@ -1,0 +1,84 @@
+"""The parameter n: what is accepted, and one value per row (TNS-1)."""
+
+import math
+from collections.abc import Sequence
+from numbers import Real
+
+import torch
+
+ACCEPTED = "a finite real number > 0, or None to disable"
+TENSOR_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+_REPR_LENGTH = 80
+
+
+def values_per_row(n: object, rows: int) -> list[float | None]:
+    """Return one n per row as float64, None where the row is disabled.
+
+    Args:
+        n: a real number or None for all rows; a sequence of `rows` of them; or a floating-point
+            tensor, 0-d for all rows or of shape `[rows]`. A tensor's values are not validated:
+            a finite value > 0 enables its row and any other one (NaN, inf, <= 0) disables it.
+            Reading a tensor that lies on another device waits for that device.
+        rows: the number of rows.
+
+    Raises:
+        ValueError: a value, a sequence's length or a tensor's shape is not accepted. The message
+            names the parameter, the index in a sequence, and the value.
+        TypeError: the dtype of a tensor is not a floating-point one.
+    """
+    if isinstance(n, torch.Tensor):
+        return _from_tensor(n, rows)
+    if isinstance(n, Sequence) and not isinstance(n, (str, bytes, bytearray, memoryview)):
+        items = list(n)
+        if len(items) != rows:
+            raise ValueError(
+                f"n must be one value, or hold one value for each of the {rows} rows of logits, "
+                f"got a sequence of {len(items)}"
+            )
+        return [validated(item, f"n[{index}]") for index, item in enumerate(items)]
+    return [validated(n, "n")] * rows
+
+
+def validated(value: object, name: str) -> float | None:
+    """Return `value` as float64, or None if it is None.
+
+    Raises:
+        ValueError: `value` is not a real number (bool, str, Decimal, …), or its float64 value is
+            not finite and > 0. The message begins with `name`.
+    """
+    if value is None:
+        return None
+    # bool is a numbers.Real; numpy.bool_ and Decimal are not.
+    if not isinstance(value, bool) and isinstance(value, Real):
+        try:
+            number = float(value)
+        except Exception:  # 10**400 raises OverflowError; a third-party Real may raise anything
+            number = math.nan
+        if math.isfinite(number) and number > 0:
+            return number
+    raise ValueError(f"{name} must be {ACCEPTED}, got {short_repr(value)}")
+
+
+def short_repr(value: object) -> str:
+    """Return `repr(value)`, shortened, for an error message; never raises."""
+    try:
+        text = repr(value)
+    except Exception:  # an int of more than 4,300 digits has no repr
+        return f"a value of type {type(value).__name__} that has no repr"
+    if len(text) > _REPR_LENGTH:
+        return f"{text[:_REPR_LENGTH]}… ({type(value).__name__})"
+    return text
+
+
+def _from_tensor(n: torch.Tensor, rows: int) -> list[float | None]:
+    if n.dtype not in TENSOR_DTYPES:
+        accepted = ", ".join(str(dtype) for dtype in TENSOR_DTYPES)
+        raise TypeError(f"n, as a tensor, must have one of the dtypes {accepted}, got {n.dtype}")
+    if n.dim() != 0 and tuple(n.shape) != (rows,):
+        raise ValueError(
+            f"n, as a tensor, must be 0-d or of shape [{rows}], one value for each row of logits, "
+            f"got shape {list(n.shape)}"
+        )
+    numbers: list[float] = [n.item()] * rows if n.dim() == 0 else n.tolist()
+    return [x if math.isfinite(x) and x > 0 else None for x in numbers]

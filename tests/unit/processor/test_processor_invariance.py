@@ -1,0 +1,203 @@
+"""A row's result depends on that row and its n alone (TNS-8, TNS-11), and memory stays bounded."""
+
+import math
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from topnsigma_processor import top_n_sigma_
+from topnsigma_processor.deviation import Spread, Workspace, spread
+
+DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+SIZES = [3, 127, 128, 1000, 16_384, 40_000, 151_936]
+INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+
+def bits(x: torch.Tensor) -> torch.Tensor:
+    return x.contiguous().view(INTEGERS[x.dtype.itemsize])
+
+
+def sample(rows: int, size: int, dtype: torch.dtype, offset: float = 0.0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(size)
+    return (torch.randn(rows, size, generator=generator) * 3 + offset).to(dtype)
+
+
+def in_parts(x: torch.Tensor, first: int, width: int) -> torch.Tensor:
+    """A copy of `x` in a wider buffer of NaNs, its first element `first` elements in."""
+    buffer = torch.full((x.shape[0], width), math.nan, dtype=x.dtype)
+    view = buffer[:, first : first + x.shape[1]]
+    view.copy_(x)
+    return view
+
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "contiguous": lambda x: x.clone(),
+    "transposed": lambda x: x.t().contiguous().t(),
+    "every second column": lambda x: x.repeat_interleave(2, dim=1)[:, ::2],
+    "padded rows": lambda x: in_parts(x, 0, x.shape[1] + 5),
+    "misaligned start": lambda x: in_parts(x, 1, x.shape[1] + 3),
+    "misaligned by 7": lambda x: in_parts(x, 7, x.shape[1] + 16),
+}
+
+
+def found(row: torch.Tensor, exclude: bool = False) -> Spread | None:
+    return spread(row, Workspace(row.shape[0], row.dtype, row.device), exclude)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("offset", [0.0, 40.0])
+def test_layout_position_and_batch_do_not_matter(
+    dtype: torch.dtype, size: int, offset: float
+) -> None:
+    logits = sample(5, size, dtype, offset)
+    n = [0.5, 1.0, None, 2.0, 1e-3]
+    alone = [top_n_sigma_(row.clone(), value) for row, value in zip(logits, n, strict=True)]
+    expected = bits(torch.stack(alone))
+    for make in LAYOUTS.values():
+        view = make(logits)
+        assert torch.equal(bits(top_n_sigma_(view, n)), expected)
+    order = [4, 2, 0, 3, 1, 1, 0]
+    shuffled = top_n_sigma_(logits[order], [n[i] for i in order])
+    assert torch.equal(bits(shuffled), expected[order])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("offset", [0.0, 40.0])
+def test_sigma_has_the_same_bits_in_every_layout(
+    dtype: torch.dtype, size: int, offset: float
+) -> None:
+    logits = sample(3, size, dtype, offset)
+    expected = [found(row.clone()) for row in logits]
+    shared = Workspace(size, dtype, logits.device)
+    for make in LAYOUTS.values():
+        view = make(logits)
+        assert [found(row) for row in view] == expected
+        assert [spread(row, shared, False) for row in view] == expected
+        masked = view[0].clone()
+        masked[::3] = -math.inf
+        assert found(masked, True) == spread(masked, shared, True) is not None
+
+
+def test_what_surrounds_a_row_stays() -> None:
+    logits = sample(4, 1000, torch.float32)
+    buffer = torch.full((4, 1010), 5.0)
+    buffer[:, 3:1003] = logits
+    top_n_sigma_(buffer[:, 3:1003], 0.5)
+    assert bool((buffer[:, :3] == 5.0).all())
+    assert bool((buffer[:, 1003:] == 5.0).all())
+
+
+@pytest.mark.parametrize("exclude", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e38, 1e-41])
+@pytest.mark.parametrize("size", [151_936, 151_937, 262_144, 5_000_000])
+def test_the_number_of_threads_does_not_matter(size: int, scale: float, exclude: bool) -> None:
+    row = sample(1, size, torch.float32, 5.0)[0].clamp(-1, 3) * scale
+    if exclude:
+        row[::5] = -math.inf
+    seen = found_with_threads(row, exclude)
+    assert len(seen) == 1
+    assert None not in seen
+
+
+@pytest.mark.parametrize("offset", [-1.0, 0.0, 1.0, 2.0, 30.0])
+def test_the_number_of_threads_does_not_matter_to_float64_rows(offset: float) -> None:
+    row = torch.randn(5_000_000, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    seen = found_with_threads(row + offset, False)
+    assert len(seen) == 1
+    assert None not in seen
+
+
+def found_with_threads(row: torch.Tensor, exclude: bool) -> set[Spread | None]:
+    before = torch.get_num_threads()
+    seen = set()
+    try:
+        for threads in (1, 2, 3, 4, 7):
+            torch.set_num_threads(threads)
+            seen.add(found(row, exclude))
+    finally:
+        torch.set_num_threads(before)
+    return seen
+
+
+def test_calls_from_several_threads_at_once() -> None:
+    logits = sample(8, 40_000, torch.float32)
+    expected = bits(top_n_sigma_(logits.clone(), 1.0))
+    results: list[torch.Tensor] = [logits.clone() for _ in range(4)]
+
+    def work(result: torch.Tensor) -> None:
+        top_n_sigma_(result, 1.0)
+
+    threads = [threading.Thread(target=work, args=(result,)) for result in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(torch.equal(bits(result), expected) for result in results)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_16_bit_row_does_not_depend_on_its_dtype_beyond_its_values(dtype: torch.dtype) -> None:
+    row = sample(1, 40_000, dtype)[0]
+    assert found(row) == found(row.float())
+
+
+def test_twice_is_once_and_more_keeps_more() -> None:
+    logits = sample(4, 40_000, torch.float32)
+    kept = logits > math.inf
+    for n in (0.25, 0.5, 1.0, 2.0, 4.0):
+        once = top_n_sigma_(logits.clone(), n)
+        assert torch.equal(bits(once), bits(top_n_sigma_(once.clone(), n)))
+        assert not bool((kept & ~once.isfinite()).any())
+        kept = once.isfinite()
+
+
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Records every operation and the largest storage among its results."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.calls: list[str] = []
+        self.largest = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        self.calls.append(str(func))
+        for leaf in tree_leaves(result):
+            # A view of the argument is no new memory; its storage is the argument's.
+            if isinstance(leaf, torch.Tensor) and leaf.untyped_storage().data_ptr() not in {
+                argument.untyped_storage().data_ptr()
+                for argument in tree_leaves((args, kwargs))
+                if isinstance(argument, torch.Tensor)
+            }:
+                self.largest = max(self.largest, leaf.untyped_storage().nbytes())
+        return result
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "transposed", "misaligned start"])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("neg_inf", ["noop", "exclude"])
+def test_memory_does_not_grow_with_the_batch(layout: str, dtype: torch.dtype, neg_inf: str) -> None:
+    size = 20_000
+    logits = sample(64, size, dtype)
+    logits[1::2, ::3] = -math.inf
+    logits[2] *= torch.finfo(dtype).max / logits[2].abs().max()
+    view = LAYOUTS[layout](logits)
+    with Recorder() as recorder:
+        top_n_sigma_(view, 1.0, neg_inf=neg_inf)  # type: ignore[arg-type]
+    assert recorder.calls
+    assert 0 < recorder.largest <= 8 * (size + 128)
+
+
+@pytest.mark.parametrize("n", [None, [None] * 4, torch.zeros(4), torch.tensor(math.inf)])
+def test_no_enabled_row_costs_no_work_on_the_logits(n: Any) -> None:
+    logits = sample(4, 1000, torch.float32)
+    with Recorder() as recorder:
+        top_n_sigma_(logits, n)
+    assert not [call for call in recorder.calls if "_local_scalar_dense" not in call]
