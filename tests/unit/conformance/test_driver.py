@@ -1,0 +1,130 @@
+"""An implementation in a process of its own: however that ends, the run goes on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gallery import unruly
+
+from topnsigma_conformance import driver as driver_module
+from topnsigma_conformance.batch import Batch, Layout
+from topnsigma_conformance.driver import ImplementationCrashed, InProcess, Isolated, driver_for
+from topnsigma_reference import top_n_sigma
+
+TESTS = Path(__file__).parents[2]
+ROW = np.array([[0.0, 1.0, 5.0, 5.5, -0.0]], np.float32)
+
+
+def batch(n: object) -> Batch:
+    return Batch(ROW.view(np.uint32), "float32", (n,), Layout(padding=3))
+
+
+@pytest.fixture(autouse=True)
+def _gallery_in_the_other_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(TESTS), prepend=os.pathsep)
+
+
+@pytest.fixture
+def isolated(request: pytest.FixtureRequest) -> Iterator[Isolated]:
+    with closing(Isolated(f"gallery.unruly:{request.param}", "cpu")) as made:
+        yield made
+
+
+def assert_usable(driver: Isolated) -> None:
+    observation = driver.observe(batch(1.0))
+    assert observation.outcome == "returned"
+    assert observation.bits is not None
+    np.testing.assert_array_equal(observation.bits, top_n_sigma(ROW, 1.0).view(np.uint32))
+    assert observation.guards_intact
+
+
+@pytest.mark.parametrize(
+    ("isolated", "message"),
+    [
+        ("Aborts", r"died with signal 6: GGML_ASSERT failed"),
+        ("Exits", r"died with exit status 7"),
+        ("AnswersNonsense", r"answered nonsense: 'nonsense"),
+    ],
+    indirect=["isolated"],
+)
+def test_a_process_that_fails_is_a_crash_and_is_started_again(
+    isolated: Isolated, message: str
+) -> None:
+    assert_usable(isolated)
+    for _ in range(2):
+        with pytest.raises(ImplementationCrashed, match=message):
+            isolated.observe(batch(13.0))
+        assert_usable(isolated)
+
+
+@pytest.mark.parametrize("isolated", ["Hangs"], indirect=True)
+def test_a_process_that_hangs_is_a_crash(isolated: Isolated) -> None:
+    assert_usable(isolated)
+    # Short only where nothing can come: the start of a process takes as long as it takes.
+    isolated._timeout = 0.2
+    with pytest.raises(ImplementationCrashed, match=r"no answer within 0\.2 s"):
+        isolated.observe(batch(13.0))
+    isolated._timeout = driver_module.DEFAULT_TIMEOUT
+    assert_usable(isolated)
+
+
+@pytest.mark.parametrize("isolated", ["Prints"], indirect=True)
+def test_what_it_prints_does_not_mix_with_its_answers(isolated: Isolated) -> None:
+    observation = isolated.observe(batch(13.0))
+    assert observation.outcome == "returned"
+    assert_usable(isolated)
+
+
+@pytest.mark.parametrize("isolated", ["RaisesAtConstruction"], indirect=True)
+def test_a_construction_that_fails_is_a_crash_every_time(isolated: Isolated) -> None:
+    for _ in range(2):
+        with pytest.raises(ImplementationCrashed, match=r"exit status 1: .*no such library"):
+            isolated.observe(batch(1.0))
+
+
+@pytest.mark.parametrize("isolated", ["Raises"], indirect=True)
+def test_exceptions_are_outcomes(isolated: Isolated) -> None:
+    observation = isolated.observe(batch(13.0))
+    assert observation.outcome == "raised"
+    assert observation.message.startswith("KeyError: 'thirteen' (misbehave, line ")
+    assert isolated.observe(batch(-1.0)).outcome == "rejected"
+    assert_usable(isolated)
+
+
+@pytest.mark.parametrize("isolated", ["Unruly"], indirect=True)
+def test_both_drivers_see_the_same(isolated: Isolated) -> None:
+    here = InProcess(unruly.Unruly())
+    for n in (1.0, None, -1.0, float("nan"), True, "2.0"):
+        one, other = here.observe(batch(n)), isolated.observe(batch(n))
+        assert (one.outcome, one.message) == (other.outcome, other.message)
+        np.testing.assert_array_equal(one.input_bits, other.input_bits)
+        assert (one.bits is None) == (other.bits is None)
+        if one.bits is not None:
+            np.testing.assert_array_equal(one.bits, other.bits)
+
+
+@pytest.mark.parametrize("isolated", ["Unruly"], indirect=True)
+def test_closing_ends_the_process_and_can_be_repeated(isolated: Isolated) -> None:
+    assert_usable(isolated)
+    process = isolated._process
+    assert process is not None
+    isolated.close()
+    assert process.poll() is not None
+    isolated.close()
+    assert_usable(isolated)
+
+
+def test_who_is_isolated() -> None:
+    class Fragile(unruly.Unruly):
+        isolated = True
+
+    assert isinstance(
+        driver_for(unruly.Unruly(), "gallery.unruly:Unruly", isolate=False), InProcess
+    )
+    assert isinstance(driver_for(unruly.Unruly(), "gallery.unruly:Unruly", isolate=True), Isolated)
+    assert isinstance(driver_for(Fragile(), "gallery.unruly:Fragile", isolate=False), Isolated)

@@ -1,0 +1,179 @@
+"""Reports: when one conforms, what is written, and what a failing one says."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gallery import wrong
+from gallery.right import OneRowAtATime, TwoPassFloat32
+from gallery.textbook import Textbook
+
+from topnsigma_conformance import (
+    CheckResult,
+    ConformanceError,
+    Dialect,
+    KnownFailure,
+    Report,
+    check_implementation,
+)
+from topnsigma_conformance.checks import CHECKS
+from topnsigma_conformance.report import STATUSES, Status
+
+SOME = ["TNS-1.reject", "TNS-4.divisor", "TNS-4.one-token"]
+
+
+def whole(status: Status, implementation: Textbook | None = None) -> Report:
+    """A complete report in which one check ended in ``status`` and all others passed."""
+    header = check_implementation(implementation or TwoPassFloat32(), checks=[]).header
+    results = [CheckResult(check, CHECKS[check].rule, "pass", 1, 0.0) for check in CHECKS]
+    results[3] = dataclasses.replace(results[3], status=status)
+    return Report(header, tuple(results))
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_which_statuses_conform(status: Status) -> None:
+    report = whole(status)
+    conforms = status in ("pass", "quality-warning", "unsupported", "waived")
+    assert report.complete
+    assert report.conforms is conforms
+    assert len(report.failures) == (not conforms)
+    assert report.count(status) == (len(CHECKS) if status == "pass" else 1)
+
+
+def test_a_report_on_some_checks_is_never_complete() -> None:
+    report = check_implementation(TwoPassFloat32(), checks=SOME)
+    assert [result.status for result in report.results] == ["pass"] * 3
+    assert not report.failures
+    assert not report.complete
+    assert not report.conforms
+    with pytest.raises(ConformanceError, match=f"incomplete: 3 of {len(CHECKS)} checks ran"):
+        report.raise_for_failures()
+
+
+def test_a_check_that_ran_twice_does_not_make_up_for_one_that_did_not() -> None:
+    report = whole("pass")
+    doubled = (*report.results[:-1], report.results[0])
+    assert not dataclasses.replace(report, results=doubled).complete
+
+
+def test_a_conforming_report_raises_nothing() -> None:
+    whole("pass").raise_for_failures()
+
+
+def test_the_message_of_a_failing_report() -> None:
+    report = check_implementation(
+        wrong.PopulationDivisor(), checks=SOME, target="gallery.wrong:PopulationDivisor"
+    )
+    with pytest.raises(ConformanceError) as caught:
+        report.raise_for_failures()
+    text = str(caught.value)
+    failure = report.failures[0].failure
+    assert failure is not None
+    assert f"PopulationDivisor does not conform to RFC: 1 of {len(CHECKS)} checks" in text
+    assert f"TNS-4.divisor: {failure}" in text
+    assert failure.accept is not None
+    for part in ("TNS-4:", "row 0", repr(failure.cut), repr(failure.accept[0]), " ulp", "--case"):
+        assert part in text
+    assert "all failures fit the dialect sigma=population" in text
+
+
+@pytest.mark.parametrize(
+    ("cls", "checks", "dialect"),
+    [
+        (wrong.PopulationDivisor, ["TNS-4.divisor"], "sigma=population"),
+        (wrong.GreaterForGreaterEqual, ["TNS-5.boundary"], "boundary=drop"),
+        (wrong.NegativeInfinityExcluded, ["TNS-3.neg-inf", "TNS-3.mixed"], "neg_inf=exclude"),
+        (wrong.LowestFloatFill, ["TNS-5.fill"], "fill=lowest"),
+        (wrong.VarianceForSigma, ["TNS-4.divisor", "TNS-5.cut"], None),
+        (wrong.MaximumFromZero, ["TNS-5.cut"], None),
+    ],
+)
+def test_the_dialect_that_explains_the_failures(
+    cls: type[Textbook], checks: list[str], dialect: str | None
+) -> None:
+    report = check_implementation(cls(), checks=["TNS-4.one-token", *checks])
+    assert [result.check for result in report.failures] == checks
+    # Small cases may fit another dialect as well, but never one that changes more fields.
+    assert (dialect is None and report.explained_by == ()) or dialect in report.explained_by
+    assert all("," not in each for each in report.explained_by)
+
+
+def test_a_boundary_is_explained_only_by_what_masks_it() -> None:
+    report = check_implementation(wrong.GreaterForGreaterEqual(), checks=["TNS-5.boundary"])
+    # The threshold of the other divisor lies above the boundary on all of these rows.
+    assert report.explained_by == ("boundary=drop", "sigma=population")
+
+
+def test_nothing_explains_one_failure_that_fits_and_one_that_does_not() -> None:
+    class Two(wrong.PopulationDivisor):
+        def disabled(self, row: Any) -> None:
+            row[0] = 1.0
+
+    report = check_implementation(Two(), checks=["TNS-2.disabled", "TNS-4.divisor"])
+    assert len(report.failures) == 2
+    assert report.explained_by == ()
+
+
+def test_the_other_dialect_is_right_under_its_own_name_and_fails_rfc() -> None:
+    class Population(wrong.PopulationDivisor):
+        dialect = Dialect(sigma="population")
+
+    report = check_implementation(Population(), checks=SOME)
+    assert not report.failures
+    assert report.header.dialect == "sigma=population"
+    assert report.rfc is not None
+    assert (report.rfc.conforms, report.rfc.failing) == (False, ("TNS-4.divisor",))
+    assert check_implementation(Population(), checks=SOME, rfc=False).rfc is None
+
+
+def test_lines(tmp_path: Path) -> None:
+    report = check_implementation(wrong.PopulationDivisor(), checks=SOME, seed=4)
+    path = tmp_path / "report.jsonl"
+    report.write(path)
+    report.write(path)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert lines[:5] == lines[5:]
+    header, *results, footer = lines[:5]
+    assert [line["kind"] for line in lines[:5]] == ["header", *["result"] * 3, "footer"]
+    assert header["expected"] == len(CHECKS)
+    assert (header["implementation"], header["seed"]) == ("PopulationDivisor", 4)
+    assert [result["check"] for result in results] == SOME
+    assert results[1]["failure"]["rule"] == "TNS-4"
+    assert results[0]["failure"] is None
+    assert (footer["complete"], footer["conforms"]) == (False, False)
+    assert (footer["counts"]["pass"], footer["counts"]["fail"]) == (2, 1)
+    assert footer["explained_by"] == ["sigma=population"]
+
+
+def test_to_dict_is_json() -> None:
+    data = check_implementation(wrong.PopulationDivisor(), checks=SOME).to_dict()
+    assert set(data) == {"header", "results", "footer"}
+    # Without NaN and Infinity, which JSON does not have.
+    footer = json.loads(json.dumps(data, allow_nan=False))["footer"]
+    assert footer["counts"] == data["footer"]["counts"]
+
+
+def test_a_waived_failure_conforms_to_its_own_dialect_and_not_to_rfc() -> None:
+    class Waived(wrong.OneTokenRowMasked):
+        known_failures = {"TNS-4.one-token": KnownFailure("masks its only token", "#12")}  # noqa: RUF012
+
+    report = check_implementation(Waived(), checks=SOME)
+    assert report.results[2].status == "waived"
+    assert not report.failures
+
+
+def test_progress_and_order() -> None:
+    seen: list[str] = []
+    check_implementation(
+        OneRowAtATime(), checks=SOME, progress=lambda result: seen.append(result.check)
+    )
+    assert seen == SOME
+
+
+def test_unknown_check() -> None:
+    with pytest.raises(ValueError, match=r"unknown check TNS-5\.odd; known: TNS-1\.reject"):
+        check_implementation(TwoPassFloat32(), checks=["TNS-5.odd"])

@@ -1,0 +1,193 @@
+"""Sessions: how each outcome becomes a status, and how waivers turn out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gallery import unruly, wrong
+from gallery.right import TwoPassFloat32
+from gallery.textbook import Textbook
+
+from topnsigma_conformance import KnownFailure, Session
+from topnsigma_conformance.case import Case, Row
+from topnsigma_conformance.checks import CHECKS
+from topnsigma_conformance.report import CheckResult
+
+ONE_TOKEN = CHECKS["TNS-4.one-token"]
+WAIVER = {"TNS-4.one-token": KnownFailure("masks its only token", "#12")}
+
+
+def run(implementation: Textbook, check: str, **options: Any) -> CheckResult:
+    with Session(implementation, **options) as session:
+        return session.run(CHECKS[check])
+
+
+def with_claims(cls: type[Textbook], **claims: Any) -> Textbook:
+    made: Textbook = type(cls.__name__, (cls,), claims)()
+    return made
+
+
+class RaisesAlways(Textbook):
+    def truncate(self, row: Any, n: float) -> None:
+        raise KeyError("thirteen")
+
+
+class Dies(Textbook):
+    isolated = True
+
+    def truncate(self, row: Any, n: float) -> None:
+        os.abort()
+
+
+def test_pass() -> None:
+    result = run(TwoPassFloat32(), "TNS-4.one-token")
+    assert (result.check, result.rule, result.status) == ("TNS-4.one-token", "TNS-4", "pass")
+    assert (result.failure, result.detail) == (None, "")
+    assert result.examples > 0
+
+
+def test_fail() -> None:
+    result = run(wrong.OneTokenRowMasked(), "TNS-4.one-token")
+    assert (result.status, result.rule) == ("fail", "TNS-4")
+    assert result.failure is not None
+    assert (result.failure.row, result.failure.token, result.failure.size) == (0, 0, 1)
+
+
+def test_error() -> None:
+    result = run(RaisesAlways(), "TNS-4.one-token")
+    assert (result.status, result.rule) == ("error", "TNS-4")
+    assert result.failure is not None
+    assert result.failure.rule == ""
+    assert "KeyError: 'thirteen' (truncate, line" in result.failure.message
+
+
+def test_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in list(Path(__file__).parents)[:3]:
+        monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    result = run(Dies(), "TNS-4.one-token", target="test_session:Dies")
+    assert result.status == "crash"
+    assert result.failure is not None
+    assert "signal 6" in result.failure.message
+
+
+def test_a_crash_does_not_end_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in list(Path(__file__).parents)[:3]:
+        monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    with Session(Dies(), target="test_session:Dies") as session:
+        assert session.run(ONE_TOKEN).status == "crash"
+        assert session.run(CHECKS["TNS-1.reject"]).status == "pass"
+
+
+@pytest.mark.parametrize(
+    ("check", "claims", "reason"),
+    [
+        ("TNS-8.batch", {"batched": False}, "takes one row at a time"),
+        ("TNS-8.mixed-n", {"per_row_n": False}, "takes one n a batch"),
+        ("TNS-8.layout", {"strided": False}, "takes contiguous logits only"),
+        ("TNS-9.extreme", {"extreme": False}, "does not claim the extreme domain"),
+    ],
+)
+def test_unsupported(check: str, claims: dict[str, Any], reason: str) -> None:
+    result = run(with_claims(TwoPassFloat32, **claims), check)
+    assert (result.status, result.detail, result.examples) == ("unsupported", reason, 0)
+
+
+def test_quality_warning() -> None:
+    class Loose(TwoPassFloat32):
+        def sigma(self, row: Any) -> float:
+            return super().sigma(row) * (1 + 2e-5)
+
+    result = run(Loose(), "TNS-9.core")
+    assert result.status == "quality-warning"
+    assert "tight band" in result.detail
+
+
+def test_waived() -> None:
+    implementation = with_claims(wrong.OneTokenRowMasked, known_failures=WAIVER)
+    result = run(implementation, "TNS-4.one-token")
+    assert (result.status, result.detail) == ("waived", "masks its only token (#12)")
+    assert result.failure is not None
+
+
+def test_an_unexpected_pass_of_a_waived_check_fails() -> None:
+    result = run(with_claims(TwoPassFloat32, known_failures=WAIVER), "TNS-4.one-token")
+    assert result.status == "fail"
+    assert result.detail == "unexpected pass: masks its only token (#12)"
+
+
+def test_a_failure_names_everything_needed() -> None:
+    result = run(wrong.PopulationDivisor(), "TNS-4.divisor", target="gallery.wrong:Named")
+    failure = result.failure
+    assert failure is not None
+    assert failure.cut is not None
+    assert failure.accept is not None
+    assert failure.tight is not None
+    assert failure.accept[0] <= failure.tight[0] <= failure.cut <= failure.tight[1]
+    assert failure.distance_ulp is not None
+    text = str(failure)
+    for part in (
+        "TNS-4: expected kept: above the acceptance interval; got -inf",
+        "dialect RFC, float32",
+        f"row 0, token {failure.token} of {failure.size}, n = {failure.n}",
+        f"logit {failure.logit!r} ({failure.logit_bits})",
+        f"exact threshold {failure.cut!r}, interval [{failure.accept[0]!r}, ",
+        f"distance from the interval: {failure.distance_ulp} ulp (float32)",
+        "reproduce: topnsigma-conformance run gallery.wrong:Named --check TNS-4.divisor"
+        " --dtype float32 --dialect RFC --case '{",
+    ):
+        assert part in text
+
+
+def test_small_failures_are_small() -> None:
+    failure = run(wrong.PopulationDivisor(), "TNS-4.divisor").failure
+    assert failure is not None
+    assert failure.size is not None
+    assert failure.size <= 3
+
+
+def test_replay_is_the_failure_again() -> None:
+    check = CHECKS["TNS-4.divisor"]
+    with Session(wrong.PopulationDivisor()) as session:
+        first = session.run(check).failure
+        assert first is not None
+        again = session.replay(check, Case.from_json(first.case), first.dtype)
+    assert again.failure == first
+    assert again.examples == 1
+
+
+def test_replay_refuses_what_the_check_or_the_implementation_does_not_take() -> None:
+    huge = Case(rows=(Row(values=(1e30, 0.0)),), n=(1.0,))
+    with Session(TwoPassFloat32()) as session:
+        with pytest.raises(ValueError, match=r"TNS-9\.core does not apply to this case"):
+            session.replay(CHECKS["TNS-9.core"], huge, "float32")
+        with pytest.raises(ValueError, match="dtype must be one of float32; got 'float16'"):
+            session.replay(CHECKS["TNS-9.core"], huge, "float16")
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    results = [run(wrong.PopulationDivisor(), "TNS-4.divisor", seed=seed) for seed in (0, 5, 5)]
+    cases = [result.failure.case for result in results if result.failure]
+    assert cases[1] == cases[2]
+    assert run(wrong.PopulationDivisor(), "TNS-4.divisor").failure == results[0].failure
+
+
+def test_header() -> None:
+    with Session(
+        unruly.Unruly(), profile="full", seed=3, target="gallery.unruly:Unruly"
+    ) as session:
+        header = session.header()
+    assert (header.implementation, header.version, header.target) == (
+        "Unruly",
+        "gallery",
+        "gallery.unruly:Unruly",
+    )
+    assert (header.profile, header.seed, header.expected) == ("full", 3, len(CHECKS))
+    assert (header.dialect, header.device) == ("RFC", "cpu")
+
+
+def test_unknown_profile() -> None:
+    with pytest.raises(ValueError, match="profile must be one of quick, full, soak; got 'odd'"):
+        Session(TwoPassFloat32(), profile="odd")
