@@ -40,6 +40,25 @@ def values_per_row(n: object, rows: int) -> list[float | None]:
     return [validated(n, "n")] * rows
 
 
+def tensor_per_row(n: object, rows: int, device: torch.device) -> torch.Tensor | None:
+    """Return one n per row as a float64 tensor `[rows]` on `device`, NaN where it is disabled.
+
+    None if no row is enabled and that can be seen without waiting for a device. See
+    `values_per_row` for the arguments and errors; a tensor n is never read, and numbers that
+    differ from row to row are sent to the device in one copy.
+    """
+    if isinstance(n, torch.Tensor):
+        _check_tensor(n, rows)
+        return n.detach().to(device, torch.float64).expand(rows)
+    values = [math.nan if x is None else x for x in values_per_row(n, rows)]
+    if all(math.isnan(x) for x in values):
+        return None
+    if len(set(values)) == 1:
+        return torch.full((1,), values[0], dtype=torch.float64, device=device).expand(rows)
+    numbers = torch.tensor(values, dtype=torch.float64, pin_memory=device.type == "cuda")
+    return numbers.to(device, non_blocking=True)
+
+
 def validated(value: object, name: str) -> float | None:
     """Return `value` as float64, or None if it is None.
 
@@ -72,6 +91,12 @@ def short_repr(value: object) -> str:
 
 
 def _from_tensor(n: torch.Tensor, rows: int) -> list[float | None]:
+    _check_tensor(n, rows)
+    numbers: list[float] = [n.item()] * rows if n.dim() == 0 else n.tolist()
+    return [x if math.isfinite(x) and x > 0 else None for x in numbers]
+
+
+def _check_tensor(n: torch.Tensor, rows: int) -> None:
     if n.dtype not in TENSOR_DTYPES:
         accepted = ", ".join(str(dtype) for dtype in TENSOR_DTYPES)
         raise TypeError(f"n, as a tensor, must have one of the dtypes {accepted}, got {n.dtype}")
@@ -80,5 +105,3 @@ def _from_tensor(n: torch.Tensor, rows: int) -> list[float | None]:
             f"n, as a tensor, must be 0-d or of shape [{rows}], one value for each row of logits, "
             f"got shape {list(n.shape)}"
         )
-    numbers: list[float] = [n.item()] * rows if n.dim() == 0 else n.tolist()
-    return [x if math.isfinite(x) and x > 0 else None for x in numbers]

@@ -1,4 +1,4 @@
-"""The public operation: arguments are checked here, rows are masked in `torch_path`."""
+"""The public operation: arguments are checked here, rows are masked in one of the two paths."""
 
 import math
 from collections.abc import Sequence
@@ -7,11 +7,15 @@ from typing import Literal
 
 import torch
 
-from topnsigma_processor.parameter import short_repr, values_per_row
+from topnsigma_processor.parameter import short_repr, tensor_per_row, values_per_row
+from topnsigma_processor.path_choice import Path, uses_triton
 from topnsigma_processor.torch_path import mask_rows_
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 NEG_INF_POLICIES = ("noop", "exclude")
+
+# Bounds the memory of one call on a GPU, whatever B is.
+_ROWS_PER_LAUNCH = 1024
 
 
 def top_n_sigma_(
@@ -19,6 +23,7 @@ def top_n_sigma_(
     n: Real | float | Sequence[Real | float | None] | torch.Tensor | None,
     *,
     neg_inf: Literal["noop", "exclude"] = "noop",
+    path: Path = "auto",
 ) -> torch.Tensor:
     """Set every logit below `max - n*σ` of its row to -inf, in place (Top-nσ, arXiv:2411.07641).
 
@@ -43,28 +48,49 @@ def top_n_sigma_(
         neg_inf: "noop": a row that holds a -inf is left as it is. "exclude": -inf is left out of
             the maximum, σ and the count (divisor count-1), and stays -inf; fewer than two
             other logits leave the row as it is.
+        path: "auto": Triton kernels on a GPU (not for float64, nor where Triton is missing),
+            PyTorch operations elsewhere. "torch" and "triton" ask for one of them; "triton" works
+            on CPU tensors too if TRITON_INTERPRET=1 was set before triton was imported. The cuts
+            of the two are not the same bits; each is within the bounds above.
 
     Returns:
         `logits` itself.
 
     Raises:
-        ValueError: `n` (TNS-1), `neg_inf`, the shape or the strides are not accepted, or `logits`
-            requires grad while grad mode is enabled: the operation is not differentiable.
+        ValueError: `n` (TNS-1), `neg_inf`, the shape or the strides are not accepted, `path` can't
+            be taken, or `logits` requires grad while grad mode is enabled: the operation is not
+            differentiable.
         TypeError: `logits` is not a dense tensor of an accepted dtype, or `n` is a tensor whose
             dtype is not floating-point. In either case nothing was written.
 
-    Nothing is read from or written to `logits` if no row is enabled. Every enabled row reads a few
-    numbers back to the host, which on an accelerator waits for the device.
+    Nothing is read from or written to `logits` if no row is enabled. The Triton path never waits
+    for the device. On the PyTorch path every enabled row reads a few numbers back to the host,
+    which on an accelerator waits for it.
     """
     _check_logits(logits)
     if not isinstance(neg_inf, str) or neg_inf not in NEG_INF_POLICIES:
         accepted = " or ".join(repr(policy) for policy in NEG_INF_POLICIES)
         raise ValueError(f"neg_inf must be {accepted}, got {short_repr(neg_inf)}")
     rows = logits if logits.dim() == 2 else logits.unsqueeze(0)
+    if uses_triton(path, rows.dtype, rows.shape[1], rows.device):
+        _mask_with_triton(rows, n, exclude=neg_inf == "exclude")
+        return logits
     values = values_per_row(n, rows.shape[0])
     if rows.numel() > 0:
         mask_rows_(rows, values, exclude=neg_inf == "exclude")
     return logits
+
+
+def _mask_with_triton(rows: torch.Tensor, n: object, exclude: bool) -> None:
+    from topnsigma_processor import triton_path
+
+    count, size = rows.shape
+    numbers = tensor_per_row(n, count, rows.device)
+    if numbers is None or rows.numel() == 0:
+        return
+    excludes = torch.full((1,), exclude, dtype=torch.bool, device=rows.device).expand(count)
+    workspace = triton_path.Workspace(size, min(count, _ROWS_PER_LAUNCH), rows.device)
+    triton_path.mask_rows_(rows.detach(), numbers, excludes, workspace)
 
 
 def _check_logits(logits: torch.Tensor) -> None:
