@@ -94,8 +94,8 @@ def _compare_batch(samplers: list[Sampler], batch: Batch, tally: Tally) -> None:
             tally.loose[sampler.name] += bool((stays != verdict.keep).any())
     different = np.array(kept[0]) != np.array(kept[1])
     tally.between += int((different & undecided).any(axis=1).sum())
-    for row in np.flatnonzero((different & ~undecided).any(axis=1)):
-        tally.wrong.append(f"n = {batch.n[0]}, row {row}: processor and llama.cpp disagree")
+    for wrong_row in np.flatnonzero((different & ~undecided).any(axis=1)).tolist():
+        tally.wrong.append(f"n = {batch.n[0]}, row {wrong_row}: processor and llama.cpp disagree")
 
 
 def samplers() -> Iterator[Sampler]:

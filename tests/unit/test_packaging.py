@@ -26,36 +26,40 @@ class Mine(Implementation):
 """
 
 
+def output_of(*command: str | Path, cwd: Path | None = None) -> str:
+    """Standard output of a command; its errors are shown when it fails."""
+    finished = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return finished.stdout
+
+
 class Environment:
     """A fresh virtual environment."""
 
     def __init__(self, path: Path) -> None:
         venv.create(path, with_pip=True)
-        self.python = path / "bin" / "python"
         self.scripts = path / "bin"
+        self.python = self.scripts / "python"
 
     def install(self, *wheels: Path) -> None:
         constraints = ROOT / "tests" / "constraints.txt"
-        command = [self.python, "-m", "pip", "install", "-q", "-c", constraints, *wheels]
-        subprocess.run(command, check=True)
+        output_of(self.python, "-m", "pip", "install", "-q", "-c", constraints, *wheels)
 
     def installed(self) -> set[str]:
-        command = [self.python, "-m", "pip", "list", "--format=json"]
-        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        return {entry["name"].lower().replace("_", "-") for entry in json.loads(listed)} - BARE
+        listed = json.loads(output_of(self.python, "-m", "pip", "list", "--format=json"))
+        return {entry["name"].lower().replace("_", "-") for entry in listed} - BARE
 
     def run(self, code: str) -> str:
         # -I: neither the current directory nor the user's site may help out.
-        command = [self.python, "-I", "-c", code]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return output_of(self.python, "-I", "-c", code).strip()
 
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     out = tmp_path_factory.mktemp("wheels")
     for package in PACKAGES:
-        command = [sys.executable, "-m", "build", "--wheel", "--outdir", out / package]
-        subprocess.run([*command, ROOT / package], check=True, capture_output=True)
+        build = ("-m", "build", "--wheel", "--outdir", out / package, ROOT / package)
+        output_of(sys.executable, *build)
     return {package: next((out / package).glob("*.whl")) for package in PACKAGES}
 
 
@@ -71,7 +75,7 @@ def test_reference_needs_numpy_only(environment: Environment, wheels: dict[str, 
         "import numpy, topnsigma_reference as r;"
         "print(r.top_n_sigma(numpy.array([0, 1, 2], numpy.float32), 1.0).tolist())"
     )
-    assert printed.strip() == "[-inf, 1.0, 2.0]"
+    assert printed == "[-inf, 1.0, 2.0]"
 
 
 def test_conformance_needs_neither_torch_nor_pytest(
@@ -80,19 +84,10 @@ def test_conformance_needs_neither_torch_nor_pytest(
     environment.install(wheels["reference"], wheels["conformance"])
     assert not {"torch", "pytest"} & environment.installed()
     (tmp_path / "mine.py").write_text(SAMPLER)
-    command = [environment.scripts / "topnsigma-conformance", "run", "mine:Mine"]
-    checks = ["--check", "TNS-4.divisor", "--check", "TNS-9.core"]
-    finished = subprocess.run(
-        [*command, *checks], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    listed = subprocess.run(
-        [environment.scripts / "topnsigma-conformance", "list"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "llama.cpp" in listed.stdout
+    command = environment.scripts / "topnsigma-conformance"
+    checks = ("--check", "TNS-4.divisor", "--check", "TNS-9.core")
+    assert "mine" in output_of(command, "run", "mine:Mine", *checks, cwd=tmp_path)
+    assert "llama.cpp" in output_of(command, "list")
 
 
 def test_processor_needs_torch_only(environment: Environment, wheels: dict[str, Path]) -> None:
@@ -102,13 +97,12 @@ def test_processor_needs_torch_only(environment: Environment, wheels: dict[str, 
         "import torch, topnsigma_processor as p;"
         "print(p.top_n_sigma_(torch.tensor([0.0, 1.0, 2.0]), 1.0).tolist())"
     )
-    assert printed.strip() == "[-inf, 1.0, 2.0]"
+    assert printed == "[-inf, 1.0, 2.0]"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_wheel_is_typed_and_holds_one_package(package: str, wheels: dict[str, Path]) -> None:
-    command = [sys.executable, "-m", "zipfile", "-l", wheels[package]]
-    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    listed = output_of(sys.executable, "-m", "zipfile", "-l", wheels[package])
     names = [line.split()[0] for line in listed.splitlines()[1:]]
     assert f"topnsigma_{package}/py.typed" in names
     assert {name.split("/")[0].split("-")[0] for name in names} == {f"topnsigma_{package}"}

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from gallery.right import TwoPassFloat32
 
+from topnsigma_conformance import check_implementation
 from topnsigma_conformance.adapters import ADAPTERS
 from topnsigma_conformance.checks import CHECKS
-from topnsigma_conformance.cli import main
+from topnsigma_conformance.cli import _conforms, main
 from topnsigma_reference import RULES
 
 RIGHT, WRONG = "gallery.right:TwoPassFloat32", "gallery.wrong:PopulationDivisor"
@@ -58,6 +60,12 @@ def test_exit_status(targets: tuple[str, ...], status: int) -> None:
     result = invoke("run", *targets, *FEW)
     assert result.exit_code == status, result.output
     assert "own" in result.output
+
+
+def test_a_run_that_was_meant_to_be_whole_has_to_be() -> None:
+    report = check_implementation(TwoPassFloat32(), checks=["TNS-4.one-token"])
+    assert _conforms(report, partial=True)
+    assert not _conforms(report, partial=False)
 
 
 @pytest.mark.parametrize(

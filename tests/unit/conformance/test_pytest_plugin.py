@@ -147,14 +147,22 @@ def test_options_that_make_no_sense(
     assert message in result.stdout.str() + result.stderr.str()
 
 
-def test_dialect_and_seed_reach_the_suite(inner: pytest.Pytester) -> None:
+def test_options_reach_the_suite(inner: pytest.Pytester) -> None:
+    inner.makepyfile(
+        """
+def test_session(tns_session, implementation):
+    assert tns_session.claims.name == implementation.name == "PopulationDivisor"
+    assert (tns_session.seed, tns_session.profile.name) == (9, "full")
+    assert str(tns_session.dialect) == "sigma=population"
+"""
+    )
     result = inner.runpytest_subprocess(
-        *by_name("gallery.wrong:PopulationDivisor"),
-        *FEW,
+        "--tns-implementation=gallery.wrong:PopulationDivisor",
         "--tns-dialect=sigma=population",
         "--tns-seed=9",
+        "--tns-profile=full",
     )
-    result.assert_outcomes(passed=3, deselected=len(CHECKS) - 3)
+    result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*seed 9"])
 
 

@@ -1,0 +1,71 @@
+"""A real vLLM on a CPU, with the model runner that ``--runner`` names.
+
+The runner is a matter of environment variables that vLLM reads while it is imported, so one run of
+pytest tests one of the two: ``pytest tests/engine --runner V1``, then ``--runner V2``.
+"""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "ERROR",
+    # A minute of compiling for functions that these models do not profit from.
+    "TORCH_COMPILE_DISABLE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--runner", choices=["V1", "V2"], default="V1", help="vLLM's model runner")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "runner(name): only on the model runner of that name")
+    os.environ.update(ENVIRONMENT)
+    if config.getoption("--runner") == "V1":
+        os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
+        return
+    preparation = HERE / "v2_on_cpu" / "sitecustomize.py"
+    spec = importlib.util.spec_from_file_location("v2_on_cpu", preparation)
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+    # For the processes that vLLM and the tests start.
+    inherited = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(preparation.parent), inherited]))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Deselected rather than skipped: a skipped test is one that ought to have run.
+    runner = config.getoption("--runner")
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        marker = item.get_closest_marker("runner")
+        (kept if marker is None or marker.args[0] == runner else others).append(item)
+    config.hook.pytest_deselected(items=others)
+    items[:] = kept
+
+
+@pytest.fixture(scope="session")
+def runner(request: pytest.FixtureRequest) -> str:
+    name: str = request.config.getoption("--runner")
+    return name
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a random model with 512 tokens."""
+    from engine import tiny_model
+
+    return tiny_model.build(tmp_path_factory.mktemp("model") / "tiny")
