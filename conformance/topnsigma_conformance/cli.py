@@ -30,16 +30,13 @@ from topnsigma_reference import RULES, SPEC_VERSION, Dialect
 _CONFORMS, _DOES_NOT, _USAGE = 0, 1, 2
 
 
-class _DialectType(click.ParamType[Dialect]):
-    name = "DIALECT"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Dialect:
-        try:
-            return Dialect.parse(str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
+def _parse_dialect(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> Dialect | None:
+    try:
+        return None if value is None else Dialect.parse(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error), context, parameter) from error
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -86,7 +83,7 @@ def explain(rule: str) -> None:
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--profile", type=click.Choice(list(PROFILES)), default="quick", show_default=True)
 @click.option(
-    "--dialect", type=_DialectType(), help="Check under FIELD=VALUE,… instead of its own."
+    "--dialect", callback=_parse_dialect, help="Check under FIELD=VALUE,… instead of its own."
 )
 @click.option("--device", help="Construct the implementation for this device.")
 @click.option("--seed", help="A number, or 'random'; derandomised by default.")
