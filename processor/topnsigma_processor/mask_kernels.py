@@ -118,7 +118,8 @@ def _mask_tile(
     maximum, minimum = tile_range(floats, row, tile, tiles)
     if minimum < threshold:
         pointers = _token_pointers(row_logits, tile, token_stride, TILE, ACCESS)
-        masked = tl.full([TILE], float("-inf"), row_logits.dtype.element_ty)
+        # Not of the logits' dtype at once: the interpreter of triton 3.6 has no bfloat16 constants.
+        masked = tl.full([TILE], float("-inf"), tl.float32).to(row_logits.dtype.element_ty)
         # What a tile holds need not be read again when all of it goes, as is the rule.
         if maximum < threshold:
             _store_tile(pointers, masked, tile, size, TILE)
@@ -254,7 +255,9 @@ def measure_and_mask(
         if arrived == tiles - 1:
             tl.store(arrivals + row, 0)
             threshold = row_threshold(floats, counts, sums, row, tiles, row_n, TILES)
-            for tile in range(tiles):
+            # No `range`: the interpreter of triton 3.6 can't take the bound from recent numpy.
+            tile = 0
+            while tile < tiles:
                 _mask_tile(
                     row_logits,
                     threshold,
@@ -267,3 +270,4 @@ def measure_and_mask(
                     TILE,
                     ACCESS,
                 )
+                tile += 1

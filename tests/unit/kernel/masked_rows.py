@@ -94,5 +94,7 @@ FAMILIES: dict[str, Callable[[int], torch.Tensor]] = {
     "mixed scales": lambda v: sample(v) * 10.0 ** torch.linspace(-44, 38, v),
     "spike": lambda v: torch.cat([torch.full((1,), 64.0), sample(v - 1).sign() * 0.99999]),
     "one above": lambda v: torch.cat([torch.full((v - 1,), 7.0), torch.full((1,), 7.0000005)]),
+    # Most of σ lies between tiles, not within them.
+    "drift": lambda v: sample(v) + torch.linspace(0, 20, v),
     "far tail": lambda v: torch.cat([torch.full((v - 1,), 12.0), torch.full((1,), -3e4)]),
 }

@@ -35,7 +35,15 @@ def test_full_tiles_are_moved_by_128_bits_and_nothing_spills(
     assert built.accesses.get(load, 0) == loads * wide, built.accesses
     # The stores of a tile that goes as a whole and of one that is read may be the same ones.
     stores = (0,) if kernel == "measure_tiles" else (wide, 2 * wide)
-    assert built.accesses.get(store, 0) in stores, built.accesses
+    found = built.accesses.get(store, 0)
+    assert found in stores, built.accesses
+    # Element by element only in the last tile; five more are statistics and the counter.
+    wider = (store, "st.global.b64", "global_store_dwordx2")
+    narrow = sum(
+        count for name, count in built.accesses.items()
+        if ("st." in name or "_store_" in name) and name not in wider
+    )  # fmt: skip
+    assert narrow <= found // wide * per_thread + 5, built.accesses
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -20,6 +20,16 @@ def test_finite_rows(interpreter: ProcessPoolExecutor, family: str, size: int) -
         judge(row, value, False, bits)
 
 
+def test_the_mean_may_lie_between_two_neighbouring_floats(
+    interpreter: ProcessPoolExecutor,
+) -> None:
+    """σ is below an ulp here, and the rounded mean is half of one away from the mean."""
+    size, ulp = 40_000, 0.0625
+    row = 1e6 + ulp * (torch.arange(size) % 2)
+    row[100:121] = 1e6 - ulp * torch.arange(20, 41)
+    judge(row, 35.0, False, mask(interpreter, row[None], 35.0).bits[0])
+
+
 @pytest.mark.parametrize(
     ("size", "family"),
     [(50_257, "normal"), (50_257, "mixed scales"), (151_936, "offset"), (151_936, "spike"),
