@@ -23,9 +23,9 @@ class Profile:
     shrink_large: int
 
     def examples(self, scale: str, *, first_dtype: bool) -> int:
-        """Examples at ``scale``; narrow dtypes after the first get half."""
+        """Examples at ``scale``; dtypes after the first get a quarter."""
         count = self.small if scale == "small" else self.large
-        return count if first_dtype else max(1, count // 2)
+        return count if first_dtype else max(1, count // 4)
 
 
 PROFILES = {

@@ -33,7 +33,7 @@ ADAPTERS: dict[str, Adapter] = {
         path="topnsigma_conformance.adapters.processor:Processor",
         module="topnsigma_processor",
         needs="topnsigma-processor",
-        summary="this project's vLLM processor, its torch op",
+        summary="this project's in-place op: torch on a CPU, Triton on a GPU or interpreted",
     ),
     "llama.cpp": Adapter(
         path="topnsigma_conformance.adapters.llama_cpp:LlamaCpp",
