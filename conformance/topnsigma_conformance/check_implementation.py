@@ -8,7 +8,7 @@ from topnsigma_conformance.check import Check
 from topnsigma_conformance.checks import CHECKS
 from topnsigma_conformance.explanation import fitting_dialects
 from topnsigma_conformance.implementation import Implementation
-from topnsigma_conformance.report import CheckResult, Report, RfcResult
+from topnsigma_conformance.report import CONFORMING, CheckResult, Report, RfcResult
 from topnsigma_conformance.session import Session
 from topnsigma_reference import RFC, Dialect
 
@@ -65,7 +65,24 @@ def check_implementation(
         rfc_result = RfcResult(conforms, failing)
     elif rfc:
         rfc_result = _under_rfc(implementation, selected, options, progress)
-    return Report(header, tuple(results), rfc_result, fitting_dialects(evidence, own))
+    failed = [CHECKS[result.check] for result in results if result.status == "fail"]
+    explained_by = tuple(
+        str(candidate)
+        for candidate in fitting_dialects(evidence, own)
+        if _passes_under(implementation, candidate, failed, options)
+    )
+    return Report(header, tuple(results), rfc_result, explained_by)
+
+
+def _passes_under(
+    implementation: Implementation,
+    candidate: Dialect,
+    failed: list[Check],
+    options: dict[str, object],
+) -> bool:
+    """Whether ``candidate`` explains more than the few cases that the failures were shrunk to."""
+    with Session(implementation, dialect=candidate, **options) as session:  # type: ignore[arg-type]
+        return all(session.run(check, shrink=False).status in CONFORMING for check in failed)
 
 
 def _under_rfc(

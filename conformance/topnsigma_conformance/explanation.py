@@ -12,7 +12,7 @@ from topnsigma_reference import Dialect, all_dialects, parse_n, top_n_sigma
 _MAX_TOKENS = 20_000
 
 
-def fitting_dialects(evidence: list[Violation], checked: Dialect) -> tuple[str, ...]:
+def fitting_dialects(evidence: list[Violation], checked: Dialect) -> tuple[Dialect, ...]:
     """Dialects other than ``checked`` under which every result in ``evidence`` is right.
 
     Only results whose rows are short enough are looked at; without any there is no answer. Of the
@@ -31,7 +31,7 @@ def fitting_dialects(evidence: list[Violation], checked: Dialect) -> tuple[str, 
         if dialect != checked and all(_fits(violation, dialect) for violation in seen)
     ]
     fewest = min((len(dialect.differences(checked)) for dialect in fitting), default=0)
-    return tuple(str(dialect) for dialect in fitting if len(dialect.differences(checked)) == fewest)
+    return tuple(dialect for dialect in fitting if len(dialect.differences(checked)) == fewest)
 
 
 def _fits(violation: Violation, dialect: Dialect) -> bool:

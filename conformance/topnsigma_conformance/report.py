@@ -145,7 +145,8 @@ class Report:
         header: see :class:`Header`.
         results: one for each check of the suite.
         rfc: the same implementation under RFC; None when it was not asked.
-        explained_by: dialects under which every failure seen would be right.
+        explained_by: dialects under which every failure seen would be right, and the checks that
+            failed pass.
     """
 
     header: Header

@@ -73,7 +73,7 @@ def test_a_wrong_implementation_by_fixture(inner: pytest.Pytester) -> None:
     by_fixture(inner, "wrong", "PopulationDivisor")
     result = inner.runpytest_subprocess(*FEW)
     result.assert_outcomes(passed=2, failed=1, deselected=len(CHECKS) - 3)
-    result.stdout.fnmatch_lines(["*reproduce: *run gallery.wrong:PopulationDivisor *"])
+    result.stdout.fnmatch_lines(["*reproduce: *run gallery.wrong_cuts:PopulationDivisor *"])
 
 
 def test_in_parallel_and_in_random_order(inner: pytest.Pytester) -> None:
