@@ -71,6 +71,13 @@ class Batch:
         rows, tokens = self.bits.shape
         return rows, tokens
 
+    def single_rows(self) -> list[Batch]:
+        """Each row as a batch of its own, in the same layout."""
+        return [
+            dataclasses.replace(self, bits=self.bits[row : row + 1], n=(n,))
+            for row, n in enumerate(self.n)
+        ]
+
 
 def lay_out(batch: Batch) -> tuple[Bits, Bits]:
     """(memory, view): a guarded flat buffer, and the batch's bits [B, V] inside it."""

@@ -109,7 +109,17 @@ class Context:
             ImplementationRaised: anything but ValueError was raised.
         """
         if len(batch.n) > 1 and not self._takes(batch):
-            return np.concatenate([self.result(part) for part in _single_rows(batch)])
+            return np.concatenate([self.result(part) for part in batch.single_rows()])
+        bits = self.returned(batch).bits
+        assert bits is not None
+        return bits
+
+    def returned(self, batch: Batch) -> Observation:
+        """One call with the whole batch, which has to return a result.
+
+        Raises:
+            Violation, ImplementationRaised: as :meth:`result`.
+        """
         observation = self.observe(batch)
         if observation.outcome == "raised":
             raise ImplementationRaised(observation.message)
@@ -119,8 +129,7 @@ class Context:
             )
         if observation.outcome == "malformed":
             raise Violation("TNS-10", observation.message, batch)
-        assert observation.bits is not None
-        return observation.bits
+        return observation
 
     def check(self, batch: Batch, rule: str, kinds: Iterable[Kind] = ALL_KINDS) -> Bits:
         """Apply, hold the result to the oracle, and return it.
@@ -164,13 +173,6 @@ _RULE_OF_KIND: dict[Kind, str] = {
     "bits": "TNS-6",
     "single-cut": "TNS-9",
 }
-
-
-def _single_rows(batch: Batch) -> list[Batch]:
-    return [
-        dataclasses.replace(batch, bits=batch.bits[row : row + 1], n=(n,))
-        for row, n in enumerate(batch.n)
-    ]
 
 
 def applies_always(_: Claims, __: Dialect) -> str:

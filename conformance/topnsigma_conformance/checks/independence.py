@@ -66,11 +66,7 @@ def _repeatable(verify: Callable[[Context, Case], None]) -> Callable[[Context, C
             if violation.rule != "TNS-8":
                 raise
             batch = context.batch(case)
-            rows = [
-                dataclasses.replace(batch, bits=batch.bits[row : row + 1], n=(n,))
-                for row, n in enumerate(batch.n)
-            ]
-            calls = [batch, *rows]
+            calls = [batch, *batch.single_rows()]
             once = [context.result(call) for call in calls]
             # Each right after itself, so that the call before leaves other traces, if any.
             twice = [(context.result(call), context.result(call)) for call in calls]
@@ -93,9 +89,14 @@ def _passes(verify: Callable[[Context, Case], None], context: Context, case: Cas
 def _batch(context: Context, case: Case) -> None:
     batch = context.batch(case)
     together = context.result(batch)
-    for row, n in enumerate(batch.n):
-        alone = context.result(dataclasses.replace(batch, bits=batch.bits[row : row + 1], n=(n,)))
-        _same_bits(batch, row, alone[0], together[row], f"alone and among {len(batch.n)} rows")
+    for row, alone in enumerate(batch.single_rows()):
+        _same_bits(
+            batch,
+            row,
+            context.result(alone)[0],
+            together[row],
+            f"alone and among {len(batch.n)} rows",
+        )
 
 
 def _position_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
@@ -133,9 +134,14 @@ def _mixed_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
 def _mixed(context: Context, case: Case) -> None:
     batch = context.batch(case)
     together = context.check(batch, "TNS-8", {"unchanged"})
-    for row, n in enumerate(batch.n):
-        alone = context.result(dataclasses.replace(batch, bits=batch.bits[row : row + 1], n=(n,)))
-        _same_bits(batch, row, alone[0], together[row], f"alone and beside n = {list(batch.n)!r}")
+    for row, alone in enumerate(batch.single_rows()):
+        _same_bits(
+            batch,
+            row,
+            context.result(alone)[0],
+            together[row],
+            f"alone and beside n = {list(batch.n)!r}",
+        )
 
 
 def _layout_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
@@ -169,10 +175,7 @@ def _repeat_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
 
 def _repeat(context: Context, case: Case) -> None:
     batch = context.batch(case)
-    first, between = (
-        dataclasses.replace(batch, bits=batch.bits[row : row + 1], n=batch.n[row : row + 1])
-        for row in (0, 1)
-    )
+    first, between = batch.single_rows()
     results = [context.result(first)]
     for _ in range(3):
         context.result(between)

@@ -40,9 +40,9 @@ def _shape_dtype(context: Context, case: Case) -> None:
 
 def _in_place(context: Context, case: Case) -> None:
     batch = context.batch(case)
-    bits = context.result(batch)
-    observation = context.observe(batch)
-    if context.claims.in_place and not np.array_equal(observation.input_bits, bits):
+    observation = context.returned(batch)
+    assert observation.bits is not None
+    if context.claims.in_place and not np.array_equal(observation.input_bits, observation.bits):
         raise Violation(
             "TNS-10", "declared in place, but the input does not hold the result", batch
         )
