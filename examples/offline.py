@@ -12,6 +12,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="HuggingFaceTB/SmolLM2-135M-Instruct")
     parser.add_argument("--prompt", default="The capital of France is")
+    parser.add_argument("--max-tokens", type=int, default=24)
     arguments = parser.parse_args()
     llm = LLM(
         model=arguments.model,
@@ -23,7 +24,7 @@ def main() -> None:
     requests = [
         SamplingParams(
             temperature=2.0,
-            max_tokens=24,
+            max_tokens=arguments.max_tokens,
             seed=1,
             extra_args=None if n is None else {"top_n_sigma": n},
         )
