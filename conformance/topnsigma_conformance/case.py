@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from topnsigma_conformance.batch import Batch, Layout
 from topnsigma_conformance.families import family_row
-from topnsigma_conformance.formats import Bits, Float32Array, decode, encode, special_bits
+from topnsigma_conformance.formats import Bits, Float32Array, decode, encode, special_bits, width
 from topnsigma_conformance.placement import Place, place_tokens
 from topnsigma_reference import Dialect
 
@@ -44,10 +45,17 @@ BAD_N: dict[str, Any] = {
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A row of logits [V]: either ``values``, or a family of ``size`` tokens with a seed.
+    """A row of logits [V]: ``values``, or a family of ``size`` tokens with a seed, or ``hex``.
+
+    ``hex`` holds the bit patterns of one dtype, one after the other: 8 hexadecimal digits a token,
+    or ``size`` tokens of 4 digits for the narrow dtypes. Families, and where tokens are placed, may
+    change with the suite; ``hex`` means the same to every version.
 
     On top of that come, in this order: ``edits`` (index, float32 value), ``specials`` (index, name
     of a bit pattern) and ``places``, tokens moved to the edges of the row's own threshold.
+
+    Raises:
+        ValueError: ``hex`` is not of this form, or there are ``values`` or a family beside it.
     """
 
     values: tuple[float, ...] = ()
@@ -57,35 +65,67 @@ class Row:
     edits: tuple[tuple[int, float], ...] = ()
     specials: tuple[tuple[int, str], ...] = ()
     places: tuple[Place, ...] = ()
+    hex: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.hex:
+            return
+        if self.values or self.family:
+            raise ValueError("a row takes one of values, family and hex; got hex and another")
+        tokens = self.size or len(self.hex) // 8
+        widths = (4, 8) if self.size else (8,)
+        right = len(self.hex) in [digits * tokens for digits in widths]
+        if not right or not re.fullmatch("[0-9a-fA-F]+", self.hex):
+            raise ValueError(
+                "hex must be 8 hexadecimal digits a token, or with size 4 or 8 digits for each of"
+                f" so many tokens; got {self.hex!r}, size {self.size}"
+            )
 
     def __len__(self) -> int:
+        if self.hex:
+            return self.size or len(self.hex) // 8
         return self.size if self.family else len(self.values)
 
     def bits(self, dtype: str, n: object, dialect: Dialect) -> Bits:
-        """Bit patterns [V] in ``dtype``; n and dialect matter to ``places`` alone."""
-        if self.family:
-            values = family_row(self.family, self.size, self.seed)
-        else:
-            values = np.array(self.values, dtype=np.float32)
-        if self.edits:
-            values = values.copy()
-            for index, value in self.edits:
-                values[index] = value
-        bits = encode(values, dtype)
-        if self.specials:
+        """Bit patterns [V] in ``dtype``; n and dialect matter to ``places`` alone.
+
+        Raises:
+            ValueError: ``hex`` holds patterns of another width.
+        """
+        bits = self._plain_bits(dtype)
+        if self.edits or self.specials:
             bits = bits.copy()
-            for index, name in self.specials:
-                bits[index] = special_bits(dtype, name)
+        for index, value in self.edits:
+            bits[index] = encode(np.array([value], np.float32), dtype)[0]
+        for index, name in self.specials:
+            bits[index] = special_bits(dtype, name)
         if not self.places:
             return bits
         placed = place_tokens(decode(bits, dtype), self.places, n, dialect, dtype)
         return _keep_nan_bits(bits, placed, dtype)
 
     def floats(self) -> Float32Array:
-        """The row as float32 values [V], without ``places`` (which need an n and a dialect)."""
+        """The row as float32 values [V], without ``places`` (which need an n and a dialect).
+
+        Raises:
+            ValueError: ``hex`` holds patterns of another width.
+        """
         return decode(
             dataclasses.replace(self, places=()).bits("float32", None, Dialect()), "float32"
         )
+
+    def _plain_bits(self, dtype: str) -> Bits:
+        if not self.hex:
+            if self.family:
+                return encode(family_row(self.family, self.size, self.seed), dtype)
+            return encode(np.array(self.values, dtype=np.float32), dtype)
+        kind = width(dtype)
+        if len(self.hex) != 2 * kind.itemsize * len(self):
+            raise ValueError(
+                f"hex must hold {2 * kind.itemsize} digits a token in {dtype};"
+                f" got {len(self.hex) // len(self)}"
+            )
+        return np.frombuffer(bytes.fromhex(self.hex), kind.newbyteorder(">")).astype(kind)
 
 
 def _keep_nan_bits(bits: Bits, placed: Float32Array, dtype: str) -> Bits:
@@ -115,6 +155,11 @@ class Case:
         n = tuple(BAD_N[entry] if isinstance(entry, str) else entry for entry in self.n)
         bits = np.stack([row.bits(dtype, m, dialect) for row, m in zip(self.rows, n, strict=True)])
         return Batch(bits, dtype, n, self.layout)
+
+    def exact(self, dtype: str, dialect: Dialect) -> Case:
+        """The case whose rows are the bit patterns in ``dtype`` that this one builds."""
+        bits = self.batch(dtype, dialect).bits
+        return dataclasses.replace(self, rows=tuple(exact_row(row, dtype) for row in bits))
 
     def to_json(self) -> str:
         """One line of JSON that :meth:`from_json` reads back."""
@@ -151,8 +196,9 @@ class Case:
 
 
 def exact_row(bits: Bits, dtype: str) -> Row:
-    """The :class:`Row` that holds exactly the finite values ``bits`` [V]."""
-    return Row(values=tuple(decode(bits, dtype).tolist()))
+    """The :class:`Row` that holds exactly ``bits`` [V], whatever they are."""
+    digits = bits.astype(width(dtype).newbyteorder(">")).tobytes().hex()
+    return Row(hex=digits, size=0 if dtype == "float32" else bits.size)
 
 
 def _compact(value: Any) -> dict[str, Any]:
@@ -165,7 +211,7 @@ def _compact(value: Any) -> dict[str, Any]:
 
 
 def _row(entry: dict[str, Any]) -> Row:
-    plain = {key: entry[key] for key in ("family", "size", "seed") if key in entry}
+    plain = {key: entry[key] for key in ("family", "size", "seed", "hex") if key in entry}
     return Row(
         values=tuple(float(value) for value in entry.get("values", ())),
         edits=tuple((int(i), float(value)) for i, value in entry.get("edits", ())),

@@ -180,6 +180,11 @@ def applies_always(_: Claims, __: Dialect) -> str:
     return ""
 
 
+def needs_its_memory(claims: Claims, _: Dialect) -> str:
+    """Does not apply where the input cannot be seen again."""
+    return "its memory cannot be seen from outside of its process" if claims.remote else ""
+
+
 def no_cases(_: Context) -> tuple[Case, ...]:
     """Everything is left to drawing."""
     return ()

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 from collections.abc import Callable, Iterable
 
 from topnsigma_conformance.check import Check
 from topnsigma_conformance.checks import CHECKS
 from topnsigma_conformance.explanation import fitting_dialects
 from topnsigma_conformance.implementation import Implementation
+from topnsigma_conformance.line_process import DEFAULT_TIMEOUT
 from topnsigma_conformance.report import CONFORMING, CheckResult, Report, RfcResult
 from topnsigma_conformance.session import Session
 from topnsigma_reference import RFC, Dialect
 
 Progress = Callable[[CheckResult], None]
+
+
+class Interrupted(KeyboardInterrupt):
+    """The run was interrupted (Ctrl-C).
+
+    Attributes:
+        report: what had been found until then, marked as interrupted.
+    """
+
+    def __init__(self, report: Report) -> None:
+        header = report.header
+        super().__init__(
+            f"{header.implementation}: {len(report.results)} of {header.expected} checks ran"
+        )
+        self.report = report
 
 
 def check_implementation(
@@ -25,7 +43,9 @@ def check_implementation(
     progress: Progress | None = None,
     target: str = "",
     isolate: bool = False,
+    timeout: float = DEFAULT_TIMEOUT,
     rfc: bool = True,
+    today: datetime.date | None = None,
 ) -> Report:
     """Check an implementation, and say whether it conforms.
 
@@ -38,9 +58,12 @@ def check_implementation(
         progress: called with each result as it comes.
         target: how the command line names the implementation, for lines that reproduce a failure.
         isolate: run it in a process of its own even if it does not ask for that.
+        timeout: seconds that one call in a process of its own may take.
         rfc: also find out whether it meets RFC, when that is not its dialect.
+        today: by which known failures expire; the date in UTC by default.
 
     Raises:
+        Interrupted: Ctrl-C, with the report on what had been found until then.
         TypeError, ValueError: a claim of the implementation, or an argument, is not valid.
     """
     selected = [CHECKS[check] for check in _known(checks)]
@@ -49,29 +72,32 @@ def check_implementation(
         "seed": seed,
         "target": target,
         "isolate": isolate,
+        "timeout": timeout,
+        "today": today,
     }
-    with Session(implementation, dialect=dialect, **options) as session:  # type: ignore[arg-type]
-        header = session.header()
-        results = []
-        for check in selected:
-            results.append(session.run(check))
-            if progress is not None:
-                progress(results[-1])
-        evidence, own = session.evidence, session.dialect
-    rfc_result = None
-    if own == RFC:
-        conforms = Report(header, tuple(results)).conforms
-        failing = tuple(r.check for r in results if r.status in ("fail", "error", "crash"))
-        rfc_result = RfcResult(conforms, failing)
-    elif rfc:
-        rfc_result = _under_rfc(implementation, selected, options, progress)
-    failed = [CHECKS[result.check] for result in results if result.status == "fail"]
-    explained_by = tuple(
-        str(candidate)
-        for candidate in fitting_dialects(evidence, own)
-        if _passes_under(implementation, candidate, failed, options)
-    )
-    return Report(header, tuple(results), rfc_result, explained_by)
+    session = Session(implementation, dialect=dialect, **options)  # type: ignore[arg-type]
+    report = Report(session.header(), (), interrupted=True)
+    try:
+        with session:
+            for check in selected:
+                result = session.run(check)
+                report = dataclasses.replace(report, results=(*report.results, result))
+                if progress is not None:
+                    progress(result)
+        if session.dialect == RFC:
+            report = dataclasses.replace(report, rfc=_as_rfc(report))
+        elif rfc:
+            under_rfc = _under_rfc(implementation, selected, options, progress)
+            report = dataclasses.replace(report, rfc=under_rfc)
+        failed = [CHECKS[result.check] for result in report.results if result.status == "fail"]
+        explained_by = tuple(
+            str(candidate)
+            for candidate in fitting_dialects(session.evidence, session.dialect)
+            if _passes_under(implementation, candidate, failed, options)
+        )
+    except KeyboardInterrupt as stop:
+        raise Interrupted(report) from stop
+    return dataclasses.replace(report, explained_by=explained_by, interrupted=False)
 
 
 def _passes_under(
@@ -85,6 +111,14 @@ def _passes_under(
         return all(session.run(check, shrink=False).status in CONFORMING for check in failed)
 
 
+def _as_rfc(report: Report) -> RfcResult:
+    """The result under RFC of an implementation whose own dialect that is."""
+    whole = dataclasses.replace(report, interrupted=False)
+    # A waiver excuses a failure, it does not undo it.
+    failing = tuple(result.check for result in report.results if result.failure is not None)
+    return RfcResult(whole.conforms and not failing, failing)
+
+
 def _under_rfc(
     implementation: Implementation,
     selected: list[Check],
@@ -95,7 +129,7 @@ def _under_rfc(
     with Session(implementation, dialect=RFC, **options) as session:  # type: ignore[arg-type]
         for check in selected:
             result = session.run(check, shrink=False)
-            if result.status in ("fail", "error", "crash"):
+            if result.failure is not None:
                 failing.append(check.id)
             if progress is not None:
                 progress(result)

@@ -1,25 +1,19 @@
-"""Calling an implementation: here, or in a process of its own that may die."""
+"""Calling an implementation: here, in a process of its own, or over the harness protocol."""
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import subprocess
+import os
 import sys
 import threading
-from typing import IO, Protocol
+from typing import Protocol
 
 from topnsigma_conformance.batch import Batch
+from topnsigma_conformance.harness import Harness, HarnessDriver
 from topnsigma_conformance.implementation import Implementation
+from topnsigma_conformance.line_process import DEFAULT_TIMEOUT, ImplementationCrashed, LineProcess
 from topnsigma_conformance.observation import Observation, observe
+from topnsigma_conformance.resident_memory import release_free_memory, resident_bytes
 from topnsigma_conformance.transport import decode_observation, encode_batch
-
-DEFAULT_TIMEOUT = 60.0
-"""Seconds that one call in a process of its own may take."""
-
-
-class ImplementationCrashed(Exception):
-    """The process of an isolated implementation died, hung, or answered nonsense."""
 
 
 class Driver(Protocol):
@@ -31,6 +25,9 @@ class Driver(Protocol):
         Raises:
             ImplementationCrashed: the implementation's process died or did not answer.
         """
+
+    def resident_bytes(self) -> int | None:
+        """Memory of the process that runs the implementation; None where it cannot be read."""
 
     def close(self) -> None:
         """Release what the driver holds."""
@@ -46,6 +43,11 @@ class InProcess:
         """One call."""
         return observe(self._implementation, batch)
 
+    def resident_bytes(self) -> int | None:
+        """Memory of this process, without what is free or only waits to be collected."""
+        release_free_memory()
+        return resident_bytes(os.getpid())
+
     def close(self) -> None:
         """Nothing is held."""
 
@@ -54,11 +56,8 @@ class Isolated:
     """Calls an implementation in a process of its own, which is started again after it died."""
 
     def __init__(self, target: str, device: str, timeout: float = DEFAULT_TIMEOUT) -> None:
-        self._command = [sys.executable, "-m", "topnsigma_conformance.worker", target, device]
-        self._timeout = timeout
-        self._process: subprocess.Popen[str] | None = None
-        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._errors: list[str] = []
+        command = [sys.executable, "-m", "topnsigma_conformance.worker", target, device]
+        self._process = LineProcess(command, timeout)
 
     def observe(self, batch: Batch) -> Observation:
         """One call.
@@ -66,7 +65,7 @@ class Isolated:
         Raises:
             ImplementationCrashed: the process died, did not answer in time, or answered nonsense.
         """
-        answer = self._ask(encode_batch(batch))
+        answer = self._process.ask(encode_batch(batch))
         try:
             return decode_observation(answer, batch)
         except (KeyError, TypeError, ValueError) as error:
@@ -75,81 +74,41 @@ class Isolated:
                 f"its process answered nonsense: {answer[:200]!r}"
             ) from error
 
+    def resident_bytes(self) -> int | None:
+        """Memory of the implementation's process; None where there is none yet."""
+        pid = self._process.pid
+        return None if pid is None else resident_bytes(pid)
+
     def close(self) -> None:
         """Stop the process."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.wait()
+        self._process.stop()
 
-    def _ask(self, line: str) -> str:
-        process = self._process or self._start()
-        assert process.stdin is not None
-        # A process that never reads would block the writer; the time-out below must still hold.
-        threading.Thread(target=_send, args=(process.stdin, line), daemon=True).start()
-        try:
-            answer = self._answers.get(timeout=self._timeout)
-        except queue.Empty:
-            self.close()
-            raise ImplementationCrashed(f"no answer within {self._timeout:g} s") from None
-        if answer:
-            return answer
-        self._process = None
-        code = process.wait()
-        last = next((text for text in reversed(self._errors) if text.strip()), "").strip()
-        how = f"signal {-code}" if code < 0 else f"exit status {code}"
-        raise ImplementationCrashed(f"its process died with {how}" + (f": {last}" if last else ""))
 
-    def _start(self) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
+def driver_for(
+    implementation: Implementation,
+    target: str,
+    *,
+    isolate: bool,
+    timeout: float = DEFAULT_TIMEOUT,
+) -> Driver:
+    """The driver for an implementation: isolated where it asks for it or the caller does.
+
+    Args:
+        implementation: to call.
+        target: how its class is named, for another process to load it.
+        isolate: use a process of its own even if it does not ask for that.
+        timeout: seconds that one call in such a process may take; a harness has its own.
+
+    Raises:
+        ValueError: ``timeout`` is not a time to wait.
+    """
+    # A lock cannot wait longer; NaN is no time either.
+    if not 0 < timeout <= threading.TIMEOUT_MAX:
+        raise ValueError(f"timeout must be a finite number of seconds > 0; got {timeout!r}")
+    if isinstance(implementation, Harness):
+        return HarnessDriver(
+            implementation.command, implementation.timeout, implementation.handshake
         )
-        self._process = process
-        self._answers = queue.SimpleQueue()
-        self._errors = []
-        assert process.stdout is not None
-        assert process.stderr is not None
-        stderr_reader = threading.Thread(
-            target=_collect, args=(process.stderr, self._errors), daemon=True
-        )
-        stderr_reader.start()
-        threading.Thread(
-            target=_forward, args=(process.stdout, self._answers, stderr_reader), daemon=True
-        ).start()
-        return process
-
-
-def _send(stream: IO[str], line: str) -> None:
-    # A process that has died or is killed meanwhile is noticed by whoever waits for the answer.
-    with contextlib.suppress(OSError, ValueError):
-        stream.write(line + "\n")
-        stream.flush()
-
-
-def _collect(stream: IO[str], lines: list[str], keep: int = 50) -> None:
-    for line in stream:
-        lines.append(line)
-        del lines[:-keep]
-
-
-def _forward(
-    stream: IO[str], answers: queue.SimpleQueue[str], stderr_reader: threading.Thread
-) -> None:
-    for line in stream:
-        answers.put(line)
-    # An empty answer means that the process is gone; by then its last words should be known.
-    stderr_reader.join(timeout=5)
-    answers.put("")
-
-
-def driver_for(implementation: Implementation, target: str, *, isolate: bool) -> Driver:
-    """The driver for an implementation: isolated where it asks for it or the caller does."""
     if isolate or implementation.isolated:
-        return Isolated(target, implementation.device)
+        return Isolated(target, implementation.device, timeout)
     return InProcess(implementation)

@@ -11,6 +11,8 @@ from topnsigma_reference import Dialect, all_dialects, parse_n, top_n_sigma
 
 _MAX_TOKENS = 20_000
 
+_MAX_ALTERNATIVES = 3
+
 
 def fitting_dialects(evidence: list[Violation], checked: Dialect) -> tuple[Dialect, ...]:
     """Dialects other than ``checked`` under which every result in ``evidence`` is right.
@@ -32,6 +34,19 @@ def fitting_dialects(evidence: list[Violation], checked: Dialect) -> tuple[Diale
     ]
     fewest = min((len(dialect.differences(checked)) for dialect in fitting), default=0)
     return tuple(dialect for dialect in fitting if len(dialect.differences(checked)) == fewest)
+
+
+def matching_fields(violation: Violation, checked: Dialect) -> tuple[str, ...]:
+    """What to change in ``checked`` for this one result to be right, as ``FIELD=VALUE,…``.
+
+    At most three alternatives, those with the fewest fields changed; none when no dialect fits or
+    the result is too long to try. One result seldom tells: a hint, not an explanation.
+    """
+    fitting = fitting_dialects([violation], checked)[:_MAX_ALTERNATIVES]
+    return tuple(
+        ",".join(f"{field}={value}" for field, value in dialect.differences(checked).items())
+        for dialect in fitting
+    )
 
 
 def _fits(violation: Violation, dialect: Dialect) -> bool:

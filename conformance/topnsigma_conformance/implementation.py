@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,23 +17,35 @@ DTYPES = ("float32", "float16", "bfloat16")
 class KnownFailure:
     """A check that is known to fail, and where that is tracked.
 
-    The check still runs, is reported as ``waived``, and fails when it unexpectedly passes.
+    The check still runs, is reported as ``waived``, and fails when it unexpectedly passes. After
+    the waiver has expired, the check counts as what it is.
 
     Attributes:
         reason: what is wrong, in a sentence.
         issue: reference to the issue that tracks it (an address or ``#123``).
+        expires: last day (UTC) on which it holds: a date, or one as ``YYYY-MM-DD``.
 
     Raises:
-        ValueError: one of the two is empty.
+        ValueError: one of the three is empty, or ``expires`` is no date.
+        TypeError: one of the three is of another type.
     """
 
     reason: str
     issue: str
+    expires: datetime.date | str
 
     def __post_init__(self) -> None:
         for field in ("reason", "issue"):
-            if not getattr(self, field).strip():
+            text = getattr(self, field)
+            if not isinstance(text, str):
+                raise TypeError(f"KnownFailure.{field} must be a string; got {text!r}")
+            if not text.strip():
                 raise ValueError(f"KnownFailure.{field} must not be empty")
+        object.__setattr__(self, "expires", _date(self.expires))
+
+    def has_expired(self, today: datetime.date) -> bool:
+        """Whether ``today`` is later than the last day on which the waiver holds."""
+        return today > _date(self.expires)
 
 
 class Implementation(abc.ABC):
@@ -59,6 +72,8 @@ class Implementation(abc.ABC):
         n_format: in which format it carries n. With ``binary32`` the suite keeps to n that are
             normal numbers there.
         isolated: run it in a process of its own, because it can crash.
+        remote: it is reached through text alone, as a harness is: n is limited to what JSON can
+            carry, and its memory cannot be seen. Set by the suite, not by implementers.
         known_failures: check id to :class:`KnownFailure`.
     """
 
@@ -76,6 +91,7 @@ class Implementation(abc.ABC):
     parameter: str = "n"
     n_format: Literal["binary64", "binary32"] = "binary64"
     isolated: bool = False
+    remote: bool = False
     known_failures: Mapping[str, KnownFailure] = {}
 
     def __init__(self, device: str | None = None) -> None:
@@ -124,6 +140,7 @@ class Claims:
     extreme: bool
     parameter: str
     n_format: str
+    remote: bool
     known_failures: Mapping[str, KnownFailure]
 
     @classmethod
@@ -147,3 +164,16 @@ class Claims:
                     f"known_failures[{check_id!r}] must be a KnownFailure; got {waiver!r}"
                 )
         return claims
+
+
+def _date(value: object) -> datetime.date:
+    accepted = "KnownFailure.expires must be a date, or one as 'YYYY-MM-DD'"
+    # A datetime is a date that cannot be compared with one.
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value
+    if not isinstance(value, str):
+        raise TypeError(f"{accepted}; got {value!r}")
+    try:
+        return datetime.date.fromisoformat(value)
+    except ValueError:
+        raise ValueError(f"{accepted}; got {value!r}") from None

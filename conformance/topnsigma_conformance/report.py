@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
+
+import numpy as np
+
+from topnsigma_conformance.shown_row import ShownRow
 
 Status = Literal["pass", "quality-warning", "fail", "unsupported", "waived", "error", "crash"]
 
@@ -37,12 +42,16 @@ class Failure:
         dialect, dtype: under which it was found.
         case: the case as JSON.
         reproduce: a command that shows it again.
-        row, token, size: where; None when no single token shows it.
+        row, size: where: the row, and how many tokens it has; None when no row shows it.
+        token: of the row; None when no single one shows it.
         n: of the row, as text.
         logit: as decimal and ``logit_bits`` as hexadecimal.
         cut: the exact threshold as binary64.
         accept, tight: the intervals, as (lower, upper).
         distance_ulp: steps of float32 from the logit to the acceptance interval.
+        matches: changes of the dialect, as ``FIELD=VALUE,…``, each of which would make this one
+            result right.
+        shown: tokens of the row, for a drawing.
     """
 
     rule: str
@@ -61,25 +70,44 @@ class Failure:
     accept: tuple[float, float] | None = None
     tight: tuple[float, float] | None = None
     distance_ulp: int | None = None
+    matches: tuple[str, ...] = ()
+    shown: ShownRow | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.rule or 'error'}: {self.message}"]
         lines.append(f"  dialect {self.dialect}, {self.dtype}")
         if self.token is not None:
-            lines.append(
-                f"  row {self.row}, token {self.token} of {self.size}, n = {self.n},"
-                f" logit {self.logit!r} ({self.logit_bits})"
-            )
+            lines.append(f"  row {self.row}, token {self.token} of {self.size}, n = {self.n}")
+            lines.append(f"  logit {self.logit!r} ({self.logit_bits})")
+        elif self.row is not None:
+            lines.append(f"  row {self.row} of {self.size} tokens, n = {self.n}")
         if self.cut is not None and self.accept is not None and self.tight is not None:
-            lines.append(
-                f"  exact threshold {self.cut!r},"
-                f" interval [{self.accept[0]!r}, {self.accept[1]!r}],"
-                f" tight [{self.tight[0]!r}, {self.tight[1]!r}]"
-            )
-        if self.distance_ulp is not None:
-            lines.append(f"  distance from the interval: {self.distance_ulp} ulp (float32)")
+            lines.append(f"  exact cut {self.cut!r} (nearest float32 {_bits(self.cut)})")
+            for name, (lower, upper) in (("interval", self.accept), ("tight", self.tight)):
+                lines.append(f"  {name} [{lower!r}, {upper!r}] ({_bits(lower)}, {_bits(upper)})")
+            if self.distance_ulp is not None and self.logit is not None:
+                where = "above" if self.logit > self.accept[1] else "below"
+                where = where if self.distance_ulp else "inside"
+                lines.append(f"  distance {self.distance_ulp} ulp (float32), {where} the interval")
+        if self.matches:
+            lines.append(f"  matches {' or '.join(self.matches)}")
         lines.append(f"  reproduce: {self.reproduce}")
         return "\n".join(lines)
+
+
+@dataclasses.dataclass(frozen=True)
+class Waiver:
+    """What the implementation says of a check that is known to fail.
+
+    Attributes:
+        reason: what is wrong.
+        issue: that tracks it.
+        expires: last day on which it holds, as ISO date.
+    """
+
+    reason: str
+    issue: str
+    expires: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,8 +120,10 @@ class CheckResult:
         status: of :data:`STATUSES`.
         examples: cases tried, over all dtypes.
         seconds: it took.
-        detail: why it is unsupported or waived; the first quality warning.
+        detail: why it is unsupported or waived, or why a waiver does not help; the first quality
+            warning.
         failure: for fail, error, crash and waived.
+        waiver: of this check, whether it holds or not.
     """
 
     check: str
@@ -103,6 +133,7 @@ class CheckResult:
     seconds: float
     detail: str = ""
     failure: Failure | None = None
+    waiver: Waiver | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,18 +178,21 @@ class Report:
         rfc: the same implementation under RFC; None when it was not asked.
         explained_by: dialects under which every failure seen would be right, and the checks that
             failed pass.
+        interrupted: the run did not reach its end, or its report was cut short.
     """
 
     header: Header
     results: tuple[CheckResult, ...]
     rfc: RfcResult | None = None
     explained_by: tuple[str, ...] = ()
+    interrupted: bool = False
 
     @property
     def complete(self) -> bool:
-        """Whether every check of the suite has a result."""
+        """Whether the run reached its end and every check of the suite has a result."""
         # A check that ran twice does not make up for one that did not.
-        return len({result.check for result in self.results}) == self.header.expected
+        ran = len({result.check for result in self.results})
+        return ran == self.header.expected and not self.interrupted
 
     @property
     def conforms(self) -> bool:
@@ -183,17 +217,20 @@ class Report:
             f" {len(self.failures)} of {self.header.expected} checks"
         ]
         if not self.complete:
-            lines.append(f"incomplete: {len(self.results)} of {self.header.expected} checks ran")
-        lines += [f"{result.check}: {result.failure or result.detail}" for result in self.failures]
+            what = "interrupted" if self.interrupted else "incomplete"
+            lines.append(f"{what}: {len(self.results)} of {self.header.expected} checks ran")
+        for result in self.failures:
+            said = [str(each) for each in (result.detail, result.failure) if each]
+            lines.append(f"{result.check}: {'; '.join(said)}")
         if self.explained_by:
             lines.append(f"all failures fit the dialect {' or '.join(self.explained_by)}")
         raise ConformanceError("\n".join(lines))
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON-ready values; a report that was cut short lacks its footer."""
+        """The report as JSON-ready values."""
         return {
             "header": dataclasses.asdict(self.header),
-            "results": [dataclasses.asdict(result) for result in self.results],
+            "results": [_entry(result) for result in self.results],
             "footer": self._footer(),
         }
 
@@ -201,16 +238,19 @@ class Report:
     def from_dict(cls, data: dict[str, Any]) -> Report:
         """The report that :meth:`to_dict` described.
 
+        Without a footer, as where a file was cut short, it is an interrupted one.
+
         Raises:
             KeyError, TypeError: ``data`` is something else.
         """
-        footer = data["footer"]
+        footer = data.get("footer") or {"rfc": None, "explained_by": [], "interrupted": True}
+        rfc = footer["rfc"]
         return cls(
             header=Header(**data["header"]),
             results=tuple(_result(entry) for entry in data["results"]),
-            rfc=footer["rfc"]
-            and RfcResult(footer["rfc"]["conforms"], tuple(footer["rfc"]["failing"])),
+            rfc=rfc and RfcResult(rfc["conforms"], tuple(rfc["failing"])),
             explained_by=tuple(footer["explained_by"]),
+            interrupted=footer["interrupted"],
         )
 
     def lines(self) -> Iterator[str]:
@@ -218,7 +258,7 @@ class Report:
         data = self.to_dict()
         yield json.dumps({"kind": "header", **data["header"]})
         for result in data["results"]:
-            yield json.dumps({"kind": "result", **result})
+            yield json.dumps({"kind": "result", **result}, allow_nan=False)
         yield json.dumps({"kind": "footer", **data["footer"]})
 
     def write(self, path: Path) -> None:
@@ -229,6 +269,7 @@ class Report:
     def _footer(self) -> dict[str, Any]:
         return {
             "complete": self.complete,
+            "interrupted": self.interrupted,
             "conforms": self.conforms,
             "counts": {status: self.count(status) for status in STATUSES},
             "rfc": None if self.rfc is None else dataclasses.asdict(self.rfc),
@@ -236,9 +277,39 @@ class Report:
         }
 
 
+def _bits(value: float) -> str:
+    with np.errstate(over="ignore"):
+        return f"0x{int(np.float32(value).view(np.uint32)):08x}"
+
+
+def _entry(result: CheckResult) -> dict[str, Any]:
+    entry = dataclasses.asdict(result)
+    if entry["failure"] is not None:
+        for key in _FLOATS:
+            entry["failure"][key] = _map_floats(entry["failure"][key], _to_json)
+    return entry
+
+
 def _result(entry: dict[str, Any]) -> CheckResult:
-    failure = entry["failure"]
+    failure, waiver = entry["failure"], entry.get("waiver")
     if failure is not None:
-        intervals = {key: failure[key] and tuple(failure[key]) for key in ("accept", "tight")}
-        failure = Failure(**{**failure, **intervals})
-    return CheckResult(**{**entry, "failure": failure})
+        floats = {key: _map_floats(failure[key], float) for key in _FLOATS}
+        matches, shown = tuple(failure.get("matches", ())), failure.get("shown")
+        if shown is not None:
+            shown = ShownRow(**{**shown, "tokens": tuple(shown["tokens"])})
+        failure = Failure(**{**failure, **floats, "matches": matches, "shown": shown})
+    return CheckResult(**{**entry, "failure": failure, "waiver": waiver and Waiver(**waiver)})
+
+
+_FLOATS = ("logit", "cut", "accept", "tight")
+
+
+def _map_floats(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(change(each) for each in value)
+    return None if value is None else change(value)
+
+
+def _to_json(value: float) -> float | str:
+    # JSON has neither NaN nor infinities; float() reads their names back.
+    return value if math.isfinite(value) else str(value)

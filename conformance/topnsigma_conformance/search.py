@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from unittest import mock
 
 import hypothesis
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, Phase, Verbosity
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
-from topnsigma_conformance.case import Case
+from topnsigma_conformance.case import Case, Row
 from topnsigma_conformance.check import ImplementationRaised, Violation
-from topnsigma_conformance.driver import ImplementationCrashed
+from topnsigma_conformance.line_process import ImplementationCrashed
 
 Trouble = Violation | ImplementationRaised | ImplementationCrashed
 
@@ -39,8 +43,8 @@ def search(
 ) -> Found | None:
     """Try ``examples`` cases, and return the smallest one found that is wrong, or None.
 
-    The same seed tries the same cases. A crash ends the search: shrinking it would start a process
-    for every attempt.
+    The same seed tries the same cases, wherever it is used. A crash ends the search: shrinking it
+    would start a process for every attempt.
 
     Args:
         cases: strategy to draw from.
@@ -48,15 +52,20 @@ def search(
         examples: how many to try.
         seed: of the draws.
         shrink: how many further examples a failure may cost; 0 returns the first one found.
-        always: cases to try before any is drawn; they are not made smaller.
+        always: cases to try after those that are drawn, which are smaller when they are wrong.
     """
-    for case in always:
-        try:
-            verify(case)
-        except hypothesis.errors.UnsatisfiedAssumption:
-            continue
-        except (Violation, ImplementationRaised, ImplementationCrashed) as trouble:
-            return Found(case, trouble)
+    with _nothing_but_the_seed():
+        found = _search_drawn(cases, verify, examples, seed, shrink)
+    return found or _search_listed(always, verify, shrink)
+
+
+def _search_drawn(
+    cases: st.SearchStrategy[Case],
+    verify: Callable[[Case], None],
+    examples: int,
+    seed: int,
+    shrink: int,
+) -> Found | None:
     best: list[Found] = []
     budget = [shrink]
 
@@ -87,7 +96,9 @@ def search(
         try:
             verify(case)
         except (Violation, ImplementationRaised) as trouble:
-            best[:] = [Found(case, trouble)]
+            # What Hypothesis calls smaller takes fewer choices to draw, not fewer tokens.
+            if not best or _size(case) <= _size(best[0].case):
+                best[:] = [Found(case, trouble)]
             if not shrink:
                 raise _Stop from trouble
             raise
@@ -104,3 +115,70 @@ def search(
         if not best:
             raise
     return best[0] if best else None
+
+
+def _size(case: Case) -> tuple[int, int]:
+    return len(case.rows[0]), len(case.rows)
+
+
+def _search_listed(
+    cases: Iterable[Case], verify: Callable[[Case], None], shrink: int
+) -> Found | None:
+    for case in cases:
+        trouble = _trouble(case, verify)
+        if trouble is None:
+            continue
+        if shrink and not isinstance(trouble, ImplementationCrashed):
+            for smaller in _shorter(case):
+                other = _trouble(smaller, verify)
+                if other is not None:
+                    return Found(smaller, other)
+        return Found(case, trouble)
+    return None
+
+
+def _trouble(case: Case, verify: Callable[[Case], None]) -> Trouble | None:
+    try:
+        verify(case)
+    except hypothesis.errors.UnsatisfiedAssumption:
+        return None
+    except (Violation, ImplementationRaised, ImplementationCrashed) as trouble:
+        return trouble
+    return None
+
+
+def _shorter(case: Case) -> Iterator[Case]:
+    """``case`` with fewer tokens, the fewest first; only rows of a family can be shortened."""
+    if not all(row.family for row in case.rows):
+        return
+    longest = len(case.rows[0])
+    least = 1 + max((index for row in case.rows for index in _indices(row)), default=1)
+    for size in (*range(2, 9), 12, 16, 32, 97, 1024, 4099, 16_384):
+        if least <= size < longest:
+            rows = tuple(dataclasses.replace(row, size=size) for row in case.rows)
+            yield dataclasses.replace(case, rows=rows)
+
+
+def _indices(row: Row) -> list[int]:
+    touched = [index for index, _ in (*row.edits, *row.specials)]
+    return touched + [place.index for place in row.places]
+
+
+@contextlib.contextmanager
+def _nothing_but_the_seed() -> Iterator[None]:
+    """Keep Hypothesis from drawing constants that it finds in the source of loaded modules.
+
+    With them a run would depend on who has been imported, from where, and not on the seed alone.
+    There is no setting for it.
+    """
+    provider = getattr(providers, "HypothesisProvider", None)
+    if "_local_constants" not in vars(provider or object):
+        yield
+        return
+    with mock.patch.object(provider, "_local_constants", Constants()):
+        # Choices are cached by their bounds alone, with the constants that were known then.
+        providers.CONSTANTS_CACHE.cache.clear()
+        try:
+            yield
+        finally:
+            providers.CONSTANTS_CACHE.cache.clear()

@@ -20,11 +20,15 @@ from topnsigma_conformance.check import (
     Violation,
 )
 from topnsigma_conformance.checks import CHECKS
-from topnsigma_conformance.driver import Driver, ImplementationCrashed, driver_for
+from topnsigma_conformance.counterexample import located
+from topnsigma_conformance.driver import Driver, Isolated, driver_for
+from topnsigma_conformance.explanation import matching_fields
 from topnsigma_conformance.implementation import Claims, Implementation
+from topnsigma_conformance.line_process import DEFAULT_TIMEOUT, ImplementationCrashed
 from topnsigma_conformance.profiles import Profile, profile_named
-from topnsigma_conformance.report import CheckResult, Failure, Header, Status
+from topnsigma_conformance.report import CheckResult, Failure, Header, Status, Waiver
 from topnsigma_conformance.search import Found, search
+from topnsigma_conformance.shown_row import MAX_TOKENS
 from topnsigma_conformance.target import target_of
 from topnsigma_conformance.version import SUITE_VERSION
 from topnsigma_reference import SPEC_VERSION, Dialect
@@ -44,6 +48,8 @@ class Session:
         seed: of all draws; the default, None, is the derandomised run (seed 0).
         target: how the command line names the implementation; found out by default.
         isolate: run it in a process of its own even if it does not ask for that.
+        timeout: seconds that one call in a process of its own may take.
+        today: by which waivers expire; the date in UTC by default.
 
     Raises:
         TypeError, ValueError: a claim of the implementation, or an argument, is not valid.
@@ -58,6 +64,8 @@ class Session:
         seed: int | None = None,
         target: str = "",
         isolate: bool = False,
+        timeout: float = DEFAULT_TIMEOUT,
+        today: datetime.date | None = None,
     ) -> None:
         self.claims = Claims.of(implementation)
         unknown = set(self.claims.known_failures) - set(CHECKS)
@@ -66,15 +74,18 @@ class Session:
         self.dialect = dialect or self.claims.dialect
         self.profile: Profile = profile_named(profile)
         self.seed = seed or 0
+        self.today = today or datetime.datetime.now(datetime.UTC).date()
         self.target = target or target_of(implementation)
         self.evidence: list[Violation] = []
-        self._driver: Driver = driver_for(implementation, self.target, isolate=isolate)
+        self.driver: Driver = driver_for(
+            implementation, self.target, isolate=isolate, timeout=timeout
+        )
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._driver.close()
+        self.driver.close()
 
     def header(self) -> Header:
         """The header of a report on this session."""
@@ -155,7 +166,7 @@ class Session:
         return self._result(check, context, found, context.warnings, 1, seconds)
 
     def _context(self, dtype: str) -> Context:
-        return Context(self.claims, self.dialect, dtype, self._driver)
+        return Context(self.claims, self.dialect, dtype, self.driver)
 
     def _parts(self, check: Check) -> Iterator[tuple[Context, Scale]]:
         dtypes = self.claims.dtypes if check.dtypes == "all" else self.claims.dtypes[:1]
@@ -176,13 +187,18 @@ class Session:
         examples: int,
         seconds: float,
     ) -> CheckResult:
-        waiver = self.claims.known_failures.get(check.id)
+        known = self.claims.known_failures.get(check.id)
+        waiver = Waiver(known.reason, known.issue, str(known.expires)) if known else None
+        named = f"{known.reason} ({known.issue})" if known else ""
         status: Status
         if found is None:
             status, detail = ("quality-warning", warnings[0]) if warnings else ("pass", "")
-            if waiver is not None:
-                status, detail = "fail", f"unexpected pass: {waiver.reason} ({waiver.issue})"
-            return CheckResult(check.id, check.rule, status, examples, seconds, detail)
+            if known is not None:
+                status, detail = "fail", f"unexpected pass: {named}"
+            return CheckResult(
+                check.id, check.rule, status, examples, seconds, detail, waiver=waiver
+            )
+        found = self._exactly(check, context.dtype, found)
         trouble = found.trouble
         if isinstance(trouble, Violation):
             status = "fail"
@@ -190,39 +206,49 @@ class Session:
         else:
             status = "crash" if isinstance(trouble, ImplementationCrashed) else "error"
         detail = ""
-        if waiver is not None:
-            status, detail = "waived", f"{waiver.reason} ({waiver.issue})"
+        if known is not None and known.has_expired(self.today):
+            detail = f"waiver expired on {known.expires}: {named}"
+        elif known is not None:
+            status, detail = "waived", f"{named}, until {known.expires}"
         failure = self._failure(check, context, found)
         rule = failure.rule or check.rule
-        return CheckResult(check.id, rule, status, examples, seconds, detail, failure)
+        return CheckResult(check.id, rule, status, examples, seconds, detail, failure, waiver)
+
+    def _exactly(self, check: Check, dtype: str, found: Found) -> Found:
+        """``found`` with its rows as bits, where they are short and the check fails on them too."""
+        if isinstance(found.trouble, ImplementationCrashed):
+            # To try again costs a process, or the time-out.
+            return found
+        if any(len(row) > MAX_TOKENS for row in found.case.rows):
+            return found
+        case = found.case.exact(dtype, self.dialect)
+        if case == found.case:
+            return found
+        try:
+            check.verify(self._context(dtype), case)
+        except (Violation, ImplementationRaised) as trouble:
+            return Found(case, trouble)
+        except (ImplementationCrashed, hypothesis.errors.UnsatisfiedAssumption):
+            pass
+        return found
 
     def _failure(self, check: Check, context: Context, found: Found) -> Failure:
         case = found.case.to_json()
         command = ["topnsigma-conformance", "run", self.target, "--check", check.id]
-        command += ["--dtype", context.dtype, "--dialect", str(self.dialect), "--case", case]
-        finding = found.trouble.finding if isinstance(found.trouble, Violation) else None
-        located = {}
-        if finding is not None:
-            verdict = finding.verdict
-            digits = 8 if context.dtype == "float32" else 4
-            located = {
-                "row": finding.row,
-                "token": finding.token,
-                "size": int(verdict.codes.size),
-                "n": repr(finding.n),
-                "logit": finding.logit,
-                "logit_bits": f"0x{finding.logit_bits:0{digits}x}",
-                "cut": verdict.cut,
-                "accept": verdict.accept and (verdict.accept.lower, verdict.accept.upper),
-                "tight": verdict.tight and (verdict.tight.lower, verdict.tight.upper),
-                "distance_ulp": finding.distance_ulp,
-            }
+        command += ["--dtype", context.dtype, "--dialect", str(self.dialect)]
+        if self.claims.device != "cpu":
+            command += ["--device", self.claims.device]
+        if isinstance(self.driver, Isolated):
+            command += ["--isolate"]
+        command += ["--case", case]
+        violation = found.trouble if isinstance(found.trouble, Violation) else None
         return Failure(
-            rule=found.trouble.rule if isinstance(found.trouble, Violation) else "",
+            rule=violation.rule if violation else "",
             message=str(found.trouble),
             dialect=str(self.dialect),
             dtype=context.dtype,
             case=case,
             reproduce=shlex.join(command),
-            **located,  # type: ignore[arg-type]
+            matches=matching_fields(violation, self.dialect) if violation else (),
+            **(located(violation, self.dialect) if violation else {}),
         )

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 
 import hypothesis.strategies as st
+import numpy as np
 
 from topnsigma_conformance.batch import Layout
 from topnsigma_conformance.case import BAD_N, Case, Row
@@ -23,6 +25,8 @@ from topnsigma_conformance.placement import EDGES, Place
 
 LARGE_SIZES = (97, 1024, 4099, 32_000, 50_257, 128_257, 151_936, 262_144)
 """Lengths of large rows: vocabularies in use, and lengths that no tile or vector width divides."""
+
+_USUAL_N = (1.0, 2.0, 1.5, 0.5, 3.0, 0.1)
 
 PLAIN_SIZES = tuple(size for size in LARGE_SIZES if size <= 50_257)
 """Lengths at which plain families leave accuracy out of the question."""
@@ -56,9 +60,16 @@ def small_rows(
         values: of the tokens; :func:`small_values` by default.
     """
     element = small_values() if values is None else values
-    return st.lists(element, min_size=min_size, max_size=max_size).map(
+    rows = st.lists(element, min_size=min_size, max_size=max_size).map(
         lambda drawn: Row(values=tuple(drawn))
     )
+    # Drawn one by one, few rows of several tokens have a maximum below zero.
+    return st.one_of(rows, rows, rows, rows.map(_below_zero)) if values is None else rows
+
+
+def _below_zero(row: Row) -> Row:
+    values = -np.abs(np.array(row.values, np.float32)) - np.float32(0.25)
+    return dataclasses.replace(row, values=tuple(values.tolist()))
 
 
 @functools.cache
@@ -106,10 +117,32 @@ def token_indices(size: int) -> st.SearchStrategy[int]:
 def placed(
     row: Row, edges: tuple[str, ...] = EDGES, max_ulps: int = 2, max_places: int = 4
 ) -> st.SearchStrategy[Row]:
-    """``row`` with one to ``max_places`` tokens within ``max_ulps`` of edges of its threshold."""
+    """``row`` with one to ``max_places`` tokens within ``max_ulps`` of edges of its threshold.
+
+    Rows of one or two tokens come back as they are: they have no token that could be put there.
+    """
+    if len(row) < 3:
+        return st.just(row)
     return _places(len(row), edges, max_ulps, max_places).map(
-        lambda places: dataclasses.replace(row, places=tuple(places))
+        lambda places: _anchored(dataclasses.replace(row, places=tuple(places)))
     )
+
+
+def _anchored(row: Row) -> Row:
+    """``row`` with two different logits among those that are not placed.
+
+    Equal ones give no scale: the threshold stays out of reach, by the same share of whatever
+    distance the placed tokens have, until they are all but equal to the others.
+    """
+    placed = {place.index for place in row.places}
+    rest = [index for index in range(len(row.values)) if index not in placed]
+    if not rest or len({row.values[index] for index in rest}) > 1:
+        return row
+    values = list(row.values)
+    value = float(np.float32(values[rest[0]] - 1.0))
+    # Large values swallow the 1.
+    values[rest[0]] = value if value != values[rest[0]] else value / 2
+    return dataclasses.replace(row, values=tuple(values))
 
 
 @functools.cache
@@ -122,11 +155,10 @@ def _places(
         edge=st.sampled_from(edges),
         ulps=st.integers(-max_ulps, max_ulps),
     )
-    # One token is left where it is: with all of them placed nothing would anchor the row.
     return st.lists(
         place,
         min_size=1,
-        max_size=max(1, min(max_places, size - 1)),
+        max_size=min(max_places, size - 2),
         unique_by=lambda entry: entry.index,
     )
 
@@ -155,9 +187,33 @@ def _specials(
 @functools.cache
 def valid_n(n_format: str = "binary64") -> st.SearchStrategy[float]:
     """n as people use it, and any n between 1/64 and 20."""
-    usual = st.sampled_from((1.0, 2.0, 1.5, 0.5, 3.0, 0.1))
     # 1/64 is a number of both formats, as the width demands of its bounds.
-    return st.one_of(usual, st.floats(1 / 64, 20.0, width=32 if n_format == "binary32" else 64))
+    return st.one_of(st.sampled_from(_USUAL_N), _floats(1 / 64, 20.0, n_format))
+
+
+def telling_n(row: Row, n_format: str = "binary64") -> st.SearchStrategy[float]:
+    """n at which the tokens that are placed in ``row`` can reach its threshold.
+
+    k equal tokens of V can lie n·σ below the rest only if n² < V·(V-1) / (k·(V-k)): at any larger
+    n a short row comes back whole, whatever a sampler does wrong.
+    """
+    return _telling_n(len(row), max(1, len(row.places)), n_format)
+
+
+@functools.cache
+def _telling_n(size: int, placed: int, n_format: str) -> st.SearchStrategy[float]:
+    if size <= placed:
+        return valid_n(n_format)
+    # Close to the bound the tokens would have to lie far below everything that models emit.
+    bound = min(20.0, 0.9375 * math.sqrt(size * (size - 1) / (placed * (size - placed))))
+    largest = math.floor(bound * 64) / 64
+    usual = [n for n in _USUAL_N if n <= largest]
+    below = (st.sampled_from(usual), _floats(1 / 64, largest, n_format))
+    return st.one_of(*below, *below, valid_n(n_format))
+
+
+def _floats(least: float, largest: float, n_format: str) -> st.SearchStrategy[float]:
+    return st.floats(least, largest, width=32 if n_format == "binary32" else 64)
 
 
 @functools.cache
@@ -170,19 +226,31 @@ def unusual_n(n_format: str = "binary64") -> st.SearchStrategy[float | int]:
 
 
 @functools.cache
-def bad_n(numbers_only: bool = False) -> st.SearchStrategy[str]:
-    """Names of values outside the domain of TNS-1 (keys of ``case.BAD_N``)."""
-    return st.sampled_from(bad_n_names(numbers_only))
+def bad_n(numbers_only: bool = False, json_only: bool = False) -> st.SearchStrategy[str]:
+    """Names of values outside the domain of TNS-1 (keys of ``case.BAD_N``).
+
+    Args:
+        numbers_only: leave out what a typed engine cannot be given.
+        json_only: leave out what the harness protocol cannot carry.
+    """
+    return st.sampled_from(bad_n_names(numbers_only, json_only))
 
 
-def bad_n_names(numbers_only: bool = False) -> list[str]:
+def bad_n_names(numbers_only: bool = False, json_only: bool = False) -> list[str]:
     """All that :func:`bad_n` draws from."""
-    names = [
+    return [
         name
         for name, value in BAD_N.items()
-        if not numbers_only or (isinstance(value, (int, float)) and not isinstance(value, bool))
+        if (not numbers_only or (_is_number(value) and name != "10**400"))
+        and (not json_only or _is_number(value) or isinstance(value, _JSON_TYPES))
     ]
-    return [name for name in names if not numbers_only or name != "10**400"]
+
+
+_JSON_TYPES = (bool, str, list, dict)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 @functools.cache

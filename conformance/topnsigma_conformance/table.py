@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from topnsigma_conformance.report import CheckResult, Report, Status
@@ -21,9 +23,8 @@ STYLES: dict[Status, str] = {
 
 def summary_table(reports: Iterable[Report]) -> Table:
     """One row for each report: what ran, how it ended, and whether the implementation conforms."""
-    table = Table(title="top-nσ conformance")
+    table = Table(title="top-nσ conformance", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("implementation", overflow="fold")
-    table.add_column("dialect", no_wrap=True)
     for column in ("run", "pass", "warn", "fail", "n/a", "waived"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("own\ndialect", no_wrap=True)
@@ -31,17 +32,18 @@ def summary_table(reports: Iterable[Report]) -> Table:
     for report in reports:
         header = report.header
         failed = report.count("fail") + report.count("error") + report.count("crash")
+        dialect = header.dialect.replace(",", "\n")
         table.add_row(
-            f"{header.implementation} ({header.device})\n[dim]{header.version}[/]",
-            header.dialect.replace(",", "\n"),
+            f"{escape(header.implementation)}"
+            f"\n[dim]{escape(header.version)}, {escape(header.device)}\n{escape(dialect)}[/]",
             f"{len(report.results)}/{header.expected}",
             str(report.count("pass")),
             str(report.count("quality-warning")),
             str(failed),
             str(report.count("unsupported")),
             str(report.count("waived")),
-            _verdict(report.conforms),
-            "not asked" if report.rfc is None else _verdict(report.rfc.conforms),
+            _verdict(report.conforms) if report.complete else "[yellow]partial[/]",
+            "–" if report.rfc is None or not report.complete else _verdict(report.rfc.conforms),
         )
     return table
 

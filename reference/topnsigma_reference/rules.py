@@ -111,7 +111,8 @@ _RULES = (
         "The result MUST have the shape, the dtype and the device of the input. An implementation"
         " MUST declare whether it changes its input in place: if so, the result is the input's"
         " memory; if not, the input keeps its bits. It MUST NOT write outside of the rows it was"
-        " given.",
+        " given. A call MUST NOT hold on to memory in proportion to its input after it has"
+        " returned, beyond a workspace that is reused.",
         "A sampler sits between stages that hold references to the same memory. Both conventions"
         " are in use, and each is a fault where the other is expected.",
     ),

@@ -1,14 +1,21 @@
-"""Samplers that are right, each by another arithmetic. The suite must never blame one of them."""
+"""Samplers that are right, each by another arithmetic. The suite must never blame one of them.
+
+Those that sum in another order, or elsewhere than in numpy, have modules of their own.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from gallery.textbook import Mask, Row, Textbook
+from gallery import right_engines, right_orders
+from gallery.right_engines import *  # noqa: F403
+from gallery.right_orders import *  # noqa: F403
+from gallery.textbook import Float32Threshold, Mask, Row, Textbook
 
 from topnsigma_conformance import Dialect
 
@@ -18,14 +25,6 @@ _F32 = np.float32
 def _deviation(squares: Any, count: int, spare: int = 1) -> float:
     """√(squares / (count - spare)) in float32."""
     return float(np.sqrt(_F32(squares) / _F32(count - spare)))
-
-
-class Float32Threshold(Textbook):
-    """max - n·σ in float32, compared in float32."""
-
-    def truncate(self, row: Row, n: float) -> None:
-        if not self.left_alone(row):
-            row[row < row.max() - _F32(n) * _F32(self.sigma(row))] = self.fill
 
 
 class TwoPassBinary64(Textbook):
@@ -183,13 +182,6 @@ class ThresholdRoundedDown(ThresholdRoundedUp):
     direction = -math.inf
 
 
-class ReversedOrder(TwoPassFloat32):
-    """Sums from the last token to the first."""
-
-    def sigma(self, row: Row) -> float:
-        return super().sigma(row[::-1])
-
-
 class InPlace(TwoPassFloat32):
     """Writes into its input, strides and all."""
 
@@ -210,14 +202,19 @@ class OneRowAtATime(TwoPassFloat32):
         return super().output(logits)
 
 
-STRUCTURES = (TwoPassBinary64, InPlace, OneRowAtATime)
+STRUCTURES: tuple[type[Textbook], ...] = (
+    TwoPassBinary64,
+    InPlace,
+    OneRowAtATime,
+    right_engines.TorchFloat32,
+    right_engines.NarrowStorage,
+)
 """Those that differ from one another in more than arithmetic."""
 
-ALL = tuple(
+ALL: tuple[type[Textbook], ...] = tuple(
     value
-    for value in list(globals().values())
-    if isinstance(value, type)
-    and issubclass(value, Textbook)
-    and value not in (Textbook, Float32Threshold)
+    for module in (__name__, right_orders.__name__, right_engines.__name__)
+    for value in vars(sys.modules[module]).values()
+    if isinstance(value, type) and issubclass(value, Textbook) and value.__module__ == module
 )
-"""Every class above that stands for itself."""
+"""Every class of the three modules."""

@@ -11,13 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from topnsigma_conformance import Implementation
+from topnsigma_conformance.faults import FAULTS
 
 Row = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 
 class Textbook(Implementation):
-    """Right, in binary64, one row after the other."""
+    """Right, in binary64, one row after the other.
+
+    A class that is named after a fault of the registry ``breaks`` that fault's rule.
+    """
 
     version = "gallery"
     breaks = ""
@@ -27,6 +31,8 @@ class Textbook(Implementation):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.name = cls.__name__
+        if cls.name in FAULTS:
+            cls.breaks = FAULTS[cls.name].rule
 
     def apply(self, logits: Any, n: Sequence[Any]) -> Any:
         numbers_ = [self.number(entry) for entry in n]
@@ -82,3 +88,11 @@ class Textbook(Implementation):
         """Which tokens go."""
         # As binary64: numpy would round a Python float to the row's format first.
         return np.asarray(row.astype(np.float64) < threshold)
+
+
+class Float32Threshold(Textbook):
+    """max - n·σ in float32, compared in float32."""
+
+    def truncate(self, row: Row, n: float) -> None:
+        if not self.left_alone(row):
+            row[row < row.max() - np.float32(n) * np.float32(self.sigma(row))] = self.fill

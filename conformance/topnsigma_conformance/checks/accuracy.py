@@ -9,6 +9,8 @@ import hypothesis.strategies as st
 from topnsigma_conformance import strategies
 from topnsigma_conformance.case import Case, Row
 from topnsigma_conformance.check import Check, Context, Scale
+from topnsigma_conformance.checks.blame import check_and_blame
+from topnsigma_conformance.checks.cut import exact_row
 from topnsigma_conformance.families import CORE_FAMILIES, EXTREME_FAMILIES
 from topnsigma_conformance.formats import as_array, step
 from topnsigma_conformance.implementation import Claims
@@ -22,11 +24,11 @@ def _core_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
         if scale == "small":
-            row = draw(strategies.small_rows(2, 32))
+            row = draw(strategies.small_rows(3, 32))
         else:
             row = draw(strategies.large_rows(CORE_FAMILIES))
         row = draw(strategies.placed(row, _ENDS, max_places=6))
-        return Case(rows=(row,), n=(draw(strategies.valid_n(context.claims.n_format)),))
+        return Case(rows=(row,), n=(draw(strategies.telling_n(row, context.claims.n_format)),))
 
     return cases()
 
@@ -40,7 +42,7 @@ def _extreme_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
             row = draw(strategies.large_rows(EXTREME_FAMILIES))
         row = draw(strategies.placed(row, _ENDS))
         n = st.one_of(
-            strategies.valid_n(context.claims.n_format),
+            strategies.telling_n(row, context.claims.n_format),
             strategies.unusual_n(context.claims.n_format),
         )
         return Case(rows=(row,), n=(draw(n),))
@@ -64,7 +66,7 @@ def _every_extreme_family(_: Context) -> list[Case]:
 
 
 def _core(context: Context, case: Case) -> None:
-    context.check(context.batch(case), "TNS-9")
+    check_and_blame(context, context.batch(case), "TNS-9")
 
 
 def _extreme(context: Context, case: Case) -> None:
@@ -72,14 +74,30 @@ def _extreme(context: Context, case: Case) -> None:
 
 
 def _single_cut_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
+    near_the_cut = _near_the_cut_cases(context, scale)
+    if scale == "large":
+        return near_the_cut
+    return st.one_of(near_the_cut, _tied_at_the_cut_cases(context))
+
+
+@st.composite
+def _tied_at_the_cut_cases(draw: st.DrawFn, context: Context) -> Case:
+    # Several tokens on a threshold that nobody has to round.
+    power = draw(st.integers(3, 5))
+    unit = 2.0 ** draw(st.integers(-3, 3))
+    row, n = exact_row(context.dialect.sigma, power, 1, unit, draw(st.integers(0, 1000)))
+    return Case(rows=(row,), n=(n * draw(st.sampled_from((1.0, 2.0))),), params={"copies": []})
+
+
+def _near_the_cut_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
         if scale == "small":
             row = draw(strategies.small_rows(4, 12))
         else:
             row = draw(strategies.large_rows())
-        n = draw(strategies.valid_n(context.claims.n_format))
         row = draw(strategies.placed(row, ("cut",), 1, max_places=1))
+        n = draw(strategies.telling_n(row, context.claims.n_format))
         # Neighbours and equals of the token at the cut; so close that σ hardly moves.
         copies = draw(
             st.lists(

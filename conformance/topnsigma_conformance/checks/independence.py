@@ -48,10 +48,14 @@ def _batch_cases(
         )
         rows = draw(st.lists(neighbour, min_size=1, max_size=8 if scale == "small" else 3))
         rows.insert(draw(st.integers(0, len(rows))), _row(draw, scale, size))
-        n_values = strategies.valid_n(context.claims.n_format)
+        n_format = context.claims.n_format
         if one_n:
-            return Case(rows=tuple(rows), n=(draw(n_values),) * len(rows))
-        return Case(rows=tuple(rows), n=tuple(draw(n_values) for _ in rows))
+            placed = max(rows, key=lambda row: len(row.places))
+            return Case(
+                rows=tuple(rows), n=(draw(strategies.telling_n(placed, n_format)),) * len(rows)
+            )
+        n = tuple(draw(strategies.telling_n(row, n_format)) for row in rows)
+        return Case(rows=tuple(rows), n=n)
 
     return cases()
 
@@ -165,10 +169,10 @@ def _repeat_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
     def cases(draw: st.DrawFn) -> Case:
         sizes = (2, 3, 5, 8) if scale == "small" else strategies.LARGE_SIZES
         size = draw(st.sampled_from(sizes))
-        n = strategies.valid_n(context.claims.n_format)
         # The second row goes in between, to leave its traces where there are any.
         rows = (_row(draw, scale, size), _row(draw, scale, size))
-        return Case(rows=rows, n=(draw(n), draw(n)))
+        n_format = context.claims.n_format
+        return Case(rows=rows, n=tuple(draw(strategies.telling_n(row, n_format)) for row in rows))
 
     return cases()
 
@@ -176,9 +180,11 @@ def _repeat_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
 def _repeat(context: Context, case: Case) -> None:
     batch = context.batch(case)
     first, between = batch.single_rows()
-    results = [context.result(first)]
-    for _ in range(3):
-        context.result(between)
+    results = [context.result(first), context.result(first)]
+    # The same row with another n may leave its traces as well.
+    same_row = dataclasses.replace(first, n=between.n)
+    for call in (between, same_row, between):
+        context.result(call)
         results.append(context.result(first))
     for later in results[1:]:
         _same_bits(first, 0, results[0][0], later[0], "on the first and on a later call", "TNS-11")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 
 import hypothesis.strategies as st
@@ -11,16 +12,25 @@ import numpy as np
 from topnsigma_conformance import strategies
 from topnsigma_conformance.batch import Batch
 from topnsigma_conformance.case import Case, Row
-from topnsigma_conformance.check import Check, Context, ImplementationRaised, Scale, Violation
+from topnsigma_conformance.check import (
+    Check,
+    Context,
+    ImplementationRaised,
+    Scale,
+    Violation,
+    needs_its_memory,
+)
+from topnsigma_conformance.checks.blame import errs_without_sigma, require_repeatable
 from topnsigma_conformance.implementation import Claims
 from topnsigma_conformance.judge import judge
+from topnsigma_conformance.placement import Place
 from topnsigma_reference import Dialect
 
 
 def _cases_with_bad_n(context: Context, scale: Scale) -> st.SearchStrategy[Case] | None:
     if scale == "large":
         return None
-    bad = strategies.bad_n(_numbers_only(context))
+    bad = strategies.bad_n(_numbers_only(context), context.claims.remote)
     rows = 3 if context.claims.batched and context.claims.per_row_n else 1
 
     @st.composite
@@ -38,7 +48,17 @@ def _cases_with_bad_n(context: Context, scale: Scale) -> st.SearchStrategy[Case]
 def _every_bad_n(context: Context) -> list[Case]:
     # Drawing might leave one out, and each of them is somebody's bug.
     row = Row(values=(0.0, 1.0, 3.0))
-    return [Case(rows=(row,), n=(name,)) for name in strategies.bad_n_names(_numbers_only(context))]
+    names = strategies.bad_n_names(_numbers_only(context), context.claims.remote)
+    return [Case(rows=(row,), n=(name,)) for name in names]
+
+
+def _every_bad_n_in_last_place(context: Context) -> list[Case]:
+    if not (context.claims.batched and context.claims.per_row_n):
+        return _every_bad_n(context)
+    return [
+        dataclasses.replace(case, rows=case.rows * 2, n=(1.0, *case.n))
+        for case in _every_bad_n(context)
+    ]
 
 
 def _numbers_only(context: Context) -> bool:
@@ -69,7 +89,10 @@ def _message(context: Context, case: Case) -> None:
     value = batch.n[case.n.index(name)]
     text = observation.message
     # Long values may be shortened.
-    value_named = any(shown[:12] in text for shown in (repr(value), str(value)))
+    forms = [repr(value), str(value)]
+    if context.claims.remote:
+        forms.append(json.dumps(value))
+    value_named = any(shown[:12] in text for shown in forms)
     if not value_named:
         context.warn(f"the error for n = {_short(value)} does not name the value: {text!r}")
     if not re.search(rf"\b{re.escape(context.claims.parameter)}\b", text):
@@ -109,21 +132,89 @@ def _accept(context: Context, case: Case) -> None:
     except ImplementationRaised as error:
         raise Violation("TNS-1", f"n = {_shown(batch)} is valid: {error}", batch) from error
     except Violation as violation:
-        if violation.finding is None or not _misjudged_anyway(context, batch):
+        if violation.finding is None:
+            raise
+        if not _misjudged_anyway(context, batch, violation.finding.token):
+            require_repeatable(context, violation)
             raise
 
 
-def _misjudged_anyway(context: Context, batch: Batch) -> bool:
+def _misjudged_anyway(context: Context, batch: Batch, token: int) -> bool:
     """Whether the row goes wrong at ordinary n as well: then n is not to blame."""
     for n in (1 / 64, 20.0):
         control = dataclasses.replace(batch, n=(n,))
         if judge(control, context.result(control), context.dialect).findings:
             return True
-    return False
+    return errs_without_sigma(context, batch, token)
+
+
+def _value_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case] | None:
+    """A row at a fraction, at a small or at a large n, and it and others at whole numbers.
+
+    The row is such that other faults than that of n show at whole numbers too: two tokens are the
+    maximum, no logit below the threshold is as large in magnitude, and the last ones are ordinary.
+    """
+    if scale == "large":
+        return None
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> Case:
+        # The longer ones last, to be shrunk away from. Of 8 tokens two can still lie at the
+        # threshold of n = 1.875; of 1024, nearly all of them far below, at that of n = 18.
+        size, least, most, whole = draw(
+            st.sampled_from(
+                (
+                    (8, 0.25, 1.875, (1.0, 2.0)),
+                    (8, 2.0**-8, 2.0**-5, (1.0, 2.0)),
+                    (32, 0.25, 2.75, (1.0, 2.0, 3.0)),
+                    (1024, 11.0, 18.0, (1.0, 4.0, 9.0)),
+                )
+            )
+        )
+        seed = draw(st.integers(0, 2**16))
+        # In sixty-fourths: a number of both formats.
+        n = least + (most - least) * draw(st.integers(1, 63)) / 64
+        places = (Place(2, "lower", -1), Place(3, "upper", 1))
+        # One row alone can be right at whole numbers by luck.
+        row, *others = (
+            dataclasses.replace(_two_maxima(size, seed + shift), places=places)
+            for shift in range(4)
+        )
+        controls = [(control, m) for control in (row, *others) for m in whole]
+        return Case(
+            rows=(row, *(control for control, _ in controls)), n=(n, *(m for _, m in controls))
+        )
+
+    return cases()
+
+
+def _two_maxima(size: int, seed: int) -> Row:
+    if size > 32:
+        return Row(family="flat", size=size, seed=seed, edits=((0, 20.0), (1, 20.0)))
+    rest = np.random.Generator(np.random.PCG64(seed)).uniform(0.5, 19.5, size - 2)
+    return Row(values=(20.0, 20.0, *rest.astype(np.float32).tolist()))
+
+
+def _value(context: Context, case: Case) -> None:
+    first, *whole = context.batch(case).single_rows()
+    try:
+        context.check(first, "TNS-1", {"membership", "unchanged"})
+    except Violation as violation:
+        if violation.finding is None:
+            raise
+        for batch in whole:
+            if judge(batch, context.result(batch), context.dialect).findings:
+                return
+        require_repeatable(context, violation)
+        raise
 
 
 def _needs_rejection(_: Claims, dialect: Dialect) -> str:
     return "" if dialect.invalid_n == "reject" else "the dialect rejects no n"
+
+
+def _needs_rejection_and_its_memory(claims: Claims, dialect: Dialect) -> str:
+    return _needs_rejection(claims, dialect) or needs_its_memory(claims, dialect)
 
 
 def _shown(batch: Batch) -> str:
@@ -159,9 +250,9 @@ CHECKS = (
         id="TNS-1.atomic",
         title="a rejected call changes no logit, also of rows whose n is valid",
         cases=_cases_with_bad_n,
-        always=_every_bad_n,
+        always=_every_bad_n_in_last_place,
         verify=_atomic,
-        unsupported=_needs_rejection,
+        unsupported=_needs_rejection_and_its_memory,
         dtypes="first",
     ),
     Check(
@@ -169,6 +260,13 @@ CHECKS = (
         title="every n in the domain is accepted and means its binary64 value",
         cases=_accept_cases,
         verify=_accept,
+        dtypes="first",
+    ),
+    Check(
+        id="TNS-1.value",
+        title="n is neither rounded nor clipped, be it a fraction, small or large",
+        cases=_value_cases,
+        verify=_value,
         dtypes="first",
     ),
 )

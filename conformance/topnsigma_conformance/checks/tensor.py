@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import hypothesis.strategies as st
 import numpy as np
 
 from topnsigma_conformance import strategies
-from topnsigma_conformance.case import Case
-from topnsigma_conformance.check import Check, Context, Scale, Violation
+from topnsigma_conformance.batch import Batch
+from topnsigma_conformance.case import Case, Row
+from topnsigma_conformance.check import Check, Context, Scale, Violation, needs_its_memory
+from topnsigma_conformance.implementation import Claims
+from topnsigma_conformance.resident_memory import resident_bytes
+from topnsigma_reference import Dialect
 
 
 def _cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
@@ -57,6 +62,52 @@ def _bounds(context: Context, case: Case) -> None:
         raise Violation("TNS-10", f"memory outside of the rows was written: {batch.layout}", batch)
 
 
+_WARM_UP, _CALLS = 6, 24
+"""Few: a slow implementation takes a second for a row of this size."""
+
+
+def _memory_cases(_: Context, scale: Scale) -> st.SearchStrategy[Case] | None:
+    if scale == "small":
+        return None
+    return st.just(Case(rows=(Row(family="model-like", size=151_936),), n=(1.0,)))
+
+
+def _memory(context: Context, case: Case) -> None:
+    """Growth by half of what went in, twice in a row: what is kept once is a workspace."""
+    batch = context.batch(case)
+    # A process that has freed much could keep much more before it grew; a new one has not.
+    context.driver.close()
+    _call_with_many_inputs(context, batch, _WARM_UP)
+    before = context.driver.resident_bytes()
+    grown = []
+    for _ in range(2):
+        _call_with_many_inputs(context, batch, _CALLS)
+        after = context.driver.resident_bytes()
+        if before is None or after is None or after - before <= _CALLS * batch.bits.nbytes // 2:
+            return
+        grown.append(after - before)
+        before = after
+    raise Violation(
+        "TNS-10",
+        f"memory grew by {grown[0]:,} bytes in {_CALLS} calls, and by {grown[1]:,} in {_CALLS}"
+        f" more, on rows of {batch.bits.nbytes:,} bytes",
+        batch,
+    )
+
+
+def _call_with_many_inputs(context: Context, batch: Batch, count: int) -> None:
+    for call in range(count):
+        # No two alike, so that a cache of results shows too.
+        bits = np.roll(batch.bits, call, axis=1)
+        context.result(dataclasses.replace(batch, bits=bits, n=(1.0 + call / 64,)))
+
+
+def _needs_resident_memory(claims: Claims, dialect: Dialect) -> str:
+    if resident_bytes(os.getpid()) is None:
+        return "resident memory can be read on Linux only"
+    return needs_its_memory(claims, dialect)
+
+
 CHECKS = (
     Check(
         id="TNS-10.shape-dtype",
@@ -69,11 +120,21 @@ CHECKS = (
         title="the input is changed, or not, as declared",
         cases=_cases,
         verify=_in_place,
+        unsupported=needs_its_memory,
     ),
     Check(
         id="TNS-10.bounds",
         title="nothing is written outside of the rows",
         cases=_cases,
         verify=_bounds,
+        unsupported=needs_its_memory,
+    ),
+    Check(
+        id="TNS-10.memory",
+        title="calls hold on to no memory that grows with the number of calls",
+        cases=_memory_cases,
+        verify=_memory,
+        unsupported=_needs_resident_memory,
+        dtypes="first",
     ),
 )

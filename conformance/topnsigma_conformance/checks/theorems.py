@@ -34,7 +34,7 @@ def _cases(
         else:
             row = draw(strategies.large_rows(sizes=_SIZES))
         row = draw(strategies.placed(row, ("lower", "upper"), max_places=2))
-        n = draw(strategies.valid_n(context.claims.n_format))
+        n = draw(strategies.telling_n(row, context.claims.n_format))
         return Case(rows=(row,), n=(n,), params=draw(params))
 
     return cases()

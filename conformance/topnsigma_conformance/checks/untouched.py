@@ -8,8 +8,11 @@ import hypothesis.strategies as st
 
 from topnsigma_conformance import strategies
 from topnsigma_conformance.case import Case, Row
-from topnsigma_conformance.check import Check, Context, Scale
+from topnsigma_conformance.check import Check, Context, Scale, Violation
 from topnsigma_conformance.formats import SPECIALS
+from topnsigma_conformance.implementation import Claims
+from topnsigma_conformance.judge import judge
+from topnsigma_reference import Dialect
 
 _NANS = ("nan", "nan-payload", "nan-signalling")
 
@@ -30,8 +33,51 @@ def _disabled_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
     return cases()
 
 
+def _every_special(_: Context) -> list[Case]:
+    row = Row(values=(1.0, 0.0) * len(SPECIALS))
+    specials = tuple((2 * index, name) for index, name in enumerate(SPECIALS))
+    return [Case(rows=(dataclasses.replace(row, specials=specials),), n=(None,))]
+
+
 def _disabled(context: Context, case: Case) -> None:
     context.check(context.batch(case), "TNS-2", {"unchanged"})
+
+
+def _beside_enabled_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
+    sizes = st.integers(2, 6) if scale == "small" else st.sampled_from(strategies.PLAIN_SIZES)
+
+    @st.composite
+    def cases(draw: st.DrawFn) -> Case:
+        size = draw(sizes)
+        family = strategies.large_rows(sizes=(size,))
+        row, other = (
+            draw(strategies.small_rows(size, size) if scale == "small" else family)
+            for _ in range(2)
+        )
+        row = draw(strategies.with_specials(row, SPECIALS, min_count=0))
+        n = draw(strategies.valid_n(context.claims.n_format))
+        # At both ends, so that neither an n nor a row taken from a neighbour is mistaken for it.
+        return Case(rows=(row, other, other, row), n=(None, n, n, None))
+
+    return cases()
+
+
+def _beside_enabled(context: Context, case: Case) -> None:
+    batch = context.batch(case)
+    bits = context.result(batch)
+    disabled = [row for row, n in enumerate(batch.n) if n is None]
+    part = dataclasses.replace(batch, bits=batch.bits[disabled], n=(None,) * len(disabled))
+    findings = judge(part, bits[disabled], context.dialect).findings
+    if findings:
+        finding = dataclasses.replace(findings[0], row=disabled[findings[0].row])
+        message = f"beside enabled rows: expected {finding.expected}; got {finding.got}"
+        raise Violation("TNS-2", message, batch, bits=bits, finding=finding)
+
+
+def _needs_mixed_n(claims: Claims, _: Dialect) -> str:
+    if not claims.batched:
+        return "takes one row at a time"
+    return "" if claims.per_row_n else "takes one n a batch"
 
 
 def _special_cases(
@@ -72,7 +118,9 @@ def _neg_inf_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
         finite = strategies.plain_rows() if scale == "large" else _rows(scale)
         row = draw(strategies.with_specials(draw(finite), ("-inf",), max_count=8))
         placed = draw(strategies.placed(row, ("lower", "upper"), max_places=2))
-        return Case(rows=(placed,), n=(draw(strategies.valid_n(context.claims.n_format)),))
+        return Case(
+            rows=(placed,), n=(draw(strategies.telling_n(placed, context.claims.n_format)),)
+        )
 
     return cases()
 
@@ -87,6 +135,14 @@ CHECKS = (
         title="a disabled row comes back bit for bit, NaN payloads and -0.0 included",
         cases=_disabled_cases,
         verify=_disabled,
+        always=_every_special,
+    ),
+    Check(
+        id="TNS-2.beside-enabled",
+        title="a disabled row comes back bit for bit, also in a batch with enabled ones",
+        cases=_beside_enabled_cases,
+        verify=_beside_enabled,
+        unsupported=_needs_mixed_n,
     ),
     Check(
         id="TNS-3.nan",

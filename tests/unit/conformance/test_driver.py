@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from gallery import unruly
 
-from topnsigma_conformance import driver as driver_module
+from topnsigma_conformance import Session
 from topnsigma_conformance.batch import Batch, Layout
-from topnsigma_conformance.driver import ImplementationCrashed, InProcess, Isolated, driver_for
+from topnsigma_conformance.driver import InProcess, Isolated, driver_for
+from topnsigma_conformance.line_process import DEFAULT_TIMEOUT, ImplementationCrashed
 from topnsigma_reference import top_n_sigma
 
 TESTS = Path(__file__).parents[2]
@@ -66,10 +67,10 @@ def test_a_process_that_fails_is_a_crash_and_is_started_again(
 def test_a_process_that_hangs_is_a_crash(isolated: Isolated) -> None:
     assert_usable(isolated)
     # Short only where nothing can come: the start of a process takes as long as it takes.
-    isolated._timeout = 0.2
+    isolated._process.timeout = 0.2
     with pytest.raises(ImplementationCrashed, match=r"no answer within 0\.2 s"):
         isolated.observe(batch(13.0))
-    isolated._timeout = driver_module.DEFAULT_TIMEOUT
+    isolated._process.timeout = DEFAULT_TIMEOUT
     assert_usable(isolated)
 
 
@@ -111,10 +112,11 @@ def test_both_drivers_see_the_same(isolated: Isolated) -> None:
 @pytest.mark.parametrize("isolated", ["Unruly"], indirect=True)
 def test_closing_ends_the_process_and_can_be_repeated(isolated: Isolated) -> None:
     assert_usable(isolated)
-    process = isolated._process
-    assert process is not None
+    pid = isolated._process.pid
+    assert pid is not None
     isolated.close()
-    assert process.poll() is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
     isolated.close()
     assert_usable(isolated)
 
@@ -128,3 +130,31 @@ def test_who_is_isolated() -> None:
     )
     assert isinstance(driver_for(unruly.Unruly(), "gallery.unruly:Unruly", isolate=True), Isolated)
     assert isinstance(driver_for(Fragile(), "gallery.unruly:Fragile", isolate=False), Isolated)
+
+
+@pytest.mark.parametrize("timeout", [0, -1.0, float("nan"), float("inf")])
+def test_a_timeout_is_a_time_to_wait(timeout: float) -> None:
+    with pytest.raises(ValueError, match=r"timeout must be a finite number of seconds > 0; got"):
+        driver_for(unruly.Unruly(), "", isolate=True, timeout=timeout)
+
+
+def test_a_session_passes_its_timeout_on() -> None:
+    with Session(unruly.Unruly(), isolate=True, timeout=7.5) as session:
+        assert isinstance(session.driver, Isolated)
+        assert session.driver._process.timeout == 7.5
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux's /proc")
+@pytest.mark.parametrize("isolated", ["Unruly"], indirect=True)
+def test_each_driver_sees_the_memory_of_its_process(isolated: Isolated) -> None:
+    assert isolated.resident_bytes() is None
+    assert_usable(isolated)
+    other, here = isolated.resident_bytes(), InProcess(unruly.Unruly()).resident_bytes()
+    assert other is not None
+    assert here is not None
+    assert other != here
+    held = np.ones(200_000_000, np.uint8)
+    grown = InProcess(unruly.Unruly()).resident_bytes()
+    assert grown is not None
+    assert held.nbytes * 0.9 < grown - here < held.nbytes * 1.1
+    assert abs((isolated.resident_bytes() or 0) - other) < held.nbytes / 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import pytest
@@ -62,7 +63,7 @@ def test_claims_that_make_no_sense(
 
 
 def test_a_waiver_of_an_unknown_check_is_refused() -> None:
-    waiver = KnownFailure("wrong", "#1")
+    waiver = KnownFailure("wrong", "#1", "2026-01-31")
     with pytest.raises(ValueError, match=r"known_failures names unknown checks: TNS-5\.odd"):
         Session(claiming(known_failures={"TNS-5.odd": waiver, "TNS-5.cut": waiver}))
 
@@ -70,7 +71,43 @@ def test_a_waiver_of_an_unknown_check_is_refused() -> None:
 @pytest.mark.parametrize(("reason", "issue"), [("", "#1"), ("wrong", ""), ("  ", "#1")])
 def test_a_waiver_needs_a_reason_and_an_issue(reason: str, issue: str) -> None:
     with pytest.raises(ValueError, match="must not be empty"):
-        KnownFailure(reason, issue)
+        KnownFailure(reason, issue, "2026-01-31")
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (
+            ("wrong", "#1", "soon"),
+            ValueError,
+            "expires must be a date, or one as 'YYYY-MM-DD'; got 'soon'",
+        ),
+        (("wrong", "#1", ""), ValueError, "KnownFailure.expires must be .*; got ''"),
+        (("wrong", "#1", "2026-02-30"), ValueError, "KnownFailure.expires .* got '2026-02-30'"),
+        (("wrong", "#1", None), TypeError, "KnownFailure.expires .* got None"),
+        (("wrong", "#1", 2026), TypeError, "KnownFailure.expires .* got 2026"),
+        (("wrong", "#1", datetime.datetime(2026, 1, 31)), TypeError, "KnownFailure.expires .* got"),
+        (("wrong", 1, "2026-01-31"), TypeError, "KnownFailure.issue must be a string; got 1"),
+    ],
+)
+def test_waivers_that_make_no_sense(
+    values: tuple[Any, ...], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        KnownFailure(*values)
+
+
+def test_a_waiver_has_to_expire() -> None:
+    with pytest.raises(TypeError, match="expires"):
+        KnownFailure("wrong", "#1")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("expires", ["2026-01-31", datetime.date(2026, 1, 31)])
+def test_a_waiver_holds_up_to_its_last_day(expires: datetime.date | str) -> None:
+    waiver = KnownFailure("wrong", "#1", expires)
+    assert waiver.expires == datetime.date(2026, 1, 31)
+    assert not waiver.has_expired(datetime.date(2026, 1, 31))
+    assert waiver.has_expired(datetime.date(2026, 2, 1))
 
 
 def test_devices() -> None:

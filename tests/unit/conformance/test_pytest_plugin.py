@@ -73,7 +73,7 @@ def test_a_wrong_implementation_by_fixture(inner: pytest.Pytester) -> None:
     by_fixture(inner, "wrong", "PopulationDivisor")
     result = inner.runpytest_subprocess(*FEW)
     result.assert_outcomes(passed=2, failed=1, deselected=len(CHECKS) - 3)
-    result.stdout.fnmatch_lines(["*reproduce: *run gallery.wrong_cuts:PopulationDivisor *"])
+    result.stdout.fnmatch_lines(["*reproduce: *run gallery.wrong_deviations:PopulationDivisor *"])
 
 
 def test_in_parallel_and_in_random_order(inner: pytest.Pytester) -> None:
@@ -107,7 +107,7 @@ from topnsigma_conformance.suite import *
 
 class Waived(PopulationDivisor):
     batched = False
-    known_failures = {"TNS-4.divisor": KnownFailure("divides by V", "#7")}
+    known_failures = {"TNS-4.divisor": KnownFailure("divides by V", "#7", "9999-12-31")}
 
 @pytest.fixture(scope="session")
 def implementation():
@@ -117,7 +117,7 @@ def implementation():
     result = inner.runpytest_subprocess("-rs", "-k", "TNS-4.divisor or TNS-8.batch")
     result.assert_outcomes(skipped=2, deselected=len(CHECKS) - 2)
     result.stdout.fnmatch_lines_random(
-        ["*waived: divides by V (#7)", "*unsupported: takes one row at a time"]
+        ["*waived: divides by V (#7), until 9999-12-31", "*unsupported: takes one row at a time"]
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,7 +15,7 @@ import pytest
 from topnsigma_conformance.batch import Batch
 from topnsigma_conformance.case import Case, Row
 from topnsigma_conformance.check import ImplementationRaised, Violation, assume
-from topnsigma_conformance.driver import ImplementationCrashed
+from topnsigma_conformance.line_process import ImplementationCrashed
 from topnsigma_conformance.search import Found, search
 
 BATCH = Batch(np.zeros((1, 1), np.uint32), "float32", (1.0,))
@@ -134,15 +137,79 @@ def test_errors_of_the_suite_itself_come_through() -> None:
         search(CASES, verify, examples=10, seed=0, shrink=10)
 
 
-def test_cases_that_are_always_tried_come_first_and_stay_as_they_are() -> None:
-    big = Case(rows=(Row(values=(500.0, 500.0)),), n=(1.0,))
+def test_listed_cases_are_tried_after_the_drawn_ones() -> None:
+    big = Case(rows=(Row(values=(5000.0, 5000.0)),), n=(1.0,))
     small = Case(rows=(Row(values=(1.0,)),), n=(1.0,))
-    tried, found = failure(lambda drawn: sum(drawn) >= 100, always=(small, big))
-    assert tried == [small, big]
+    tried, found = failure(lambda drawn: sum(drawn) >= 10_000, always=(small, big))
+    assert tried[100:] == [small, big]
     assert found.case == big
-    tried, _ = recorded(lambda _: False, always=(small, big))
-    assert tried[:2] == [small, big]
-    assert len(tried) == 102
+    _, found = failure(lambda drawn: sum(drawn) >= 100, always=(small, big), shrink=1000)
+    assert values(found.case) == (100.0,)
+
+
+def family_case(size: int) -> Case:
+    return Case(rows=(Row(family="flat", size=size, edits=((4, 9.0),)),), n=(1.0,))
+
+
+@pytest.mark.parametrize(("shrink", "size"), [(10, 97), (0, 50_257)])
+def test_listed_rows_of_a_family_are_shortened(shrink: int, size: int) -> None:
+    def verify(case: Case) -> None:
+        if len(case.rows[0]) > 32:
+            raise Violation("TNS-9", f"V = {len(case.rows[0])}", BATCH)
+
+    found = search(CASES, verify, examples=5, seed=0, shrink=shrink, always=[family_case(50_257)])
+    assert found is not None
+    assert found.case == family_case(size)
+    assert str(found.trouble) == f"V = {size}"
+
+
+def test_rows_are_not_shortened_beyond_what_is_edited() -> None:
+    sizes = []
+
+    def verify(case: Case) -> None:
+        sizes.append(len(case.rows[0]))
+        if case.rows[0].family:
+            raise Violation("TNS-9", "wrong", BATCH)
+
+    search(CASES, verify, examples=1, seed=0, shrink=10, always=[family_case(97)])
+    assert sizes[-2:] == [97, 5]
+
+
+def test_a_crash_is_not_made_smaller() -> None:
+    tried = []
+
+    def verify(case: Case) -> None:
+        tried.append(case)
+        if case.rows[0].family:
+            raise ImplementationCrashed("signal 6")
+
+    found = search(CASES, verify, examples=1, seed=0, shrink=10, always=[family_case(97)])
+    assert found is not None
+    assert tried[-1] == found.case == family_case(97)
+
+
+DRAW_SOME = """
+import sys
+sys.path.insert(0, sys.argv[1])
+if sys.argv[2:]:
+    import constants_of_somebody_else
+import hypothesis.strategies as st
+from topnsigma_conformance.search import search
+search(st.integers(0, 2**60), print, examples=200, seed=3, shrink=0)
+"""
+
+
+def test_what_is_drawn_does_not_depend_on_the_modules_that_are_loaded(tmp_path: Path) -> None:
+    module = tmp_path / "constants_of_somebody_else.py"
+    module.write_text(f"CONSTANTS = {list(range(10**15, 10**15 + 300))}\n")
+
+    def drawn(*arguments: str) -> str:
+        command = [sys.executable, "-c", DRAW_SOME, str(tmp_path), *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+
+    assert drawn("import it") == drawn()
 
 
 def test_cases_that_do_not_apply_are_passed_over() -> None:

@@ -8,15 +8,21 @@ import math
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from gallery.right import TwoPassBinary64
 from hypothesis import given, settings
 
 from topnsigma_conformance import strategies
 from topnsigma_conformance.batch import Layout
 from topnsigma_conformance.case import BAD_N, Case, Row
+from topnsigma_conformance.check import Context, Scale
+from topnsigma_conformance.checks import CHECKS
+from topnsigma_conformance.driver import InProcess
 from topnsigma_conformance.families import CORE_FAMILIES, in_core_domain
-from topnsigma_conformance.formats import SPECIALS
+from topnsigma_conformance.formats import SPECIALS, ordinals
+from topnsigma_conformance.implementation import Claims
 from topnsigma_conformance.placement import EDGES
-from topnsigma_reference import RFC, parse_n
+from topnsigma_conformance.search import search
+from topnsigma_reference import RFC, classify, parse_n
 
 FEW = settings(deadline=None, max_examples=50)
 ROW = Row(values=(1.0, 2.0, 4.0, 9.0))
@@ -78,6 +84,61 @@ def test_placed(row: Row) -> None:
     assert 1 <= len(row.places) <= 3
     assert {place.edge for place in row.places} <= set(EDGES)
     assert len({place.index for place in row.places}) == len(row.places)
+
+
+@pytest.mark.parametrize("values", [(1.0,), (1.0, 2.0)])
+def test_rows_in_which_nothing_can_be_placed_stay_as_they_are(values: tuple[float, ...]) -> None:
+    @settings(FEW, max_examples=5)
+    @given(strategies.placed(Row(values=values)))
+    def is_unchanged(row: Row) -> None:
+        assert row == Row(values=values)
+
+    is_unchanged()
+
+
+@pytest.mark.parametrize("value", [0.0, 2.0, -7.5, 1e-40, 3e38, -3e38])
+def test_placed_tokens_have_two_different_ones_to_refer_to(value: float) -> None:
+    @FEW
+    @given(strategies.placed(Row(values=(value,) * 5)))
+    def has_scale(row: Row) -> None:
+        placed = {place.index for place in row.places}
+        rest = {value for index, value in enumerate(row.values) if index not in placed}
+        assert len(rest) == 2
+        assert all(np.float32(value) == value for value in rest)
+
+    has_scale()
+
+
+@FEW
+@given(st.data())
+def test_telling_n(data: st.DataObject) -> None:
+    row = data.draw(strategies.placed(data.draw(strategies.small_rows(3, 12))))
+    assert parse_n(data.draw(strategies.telling_n(row)), RFC) is not None
+
+
+@pytest.mark.parametrize(("scale", "least"), [("small", 0.75), ("large", 0.85)])
+def test_most_cases_of_the_cut_have_a_token_at_an_edge(scale: Scale, least: float) -> None:
+    check = CHECKS["TNS-5.cut"]
+    claims = Claims.of(TwoPassBinary64())
+    context = Context(claims, RFC, "float32", InProcess(TwoPassBinary64()))
+    cases = check.cases(context, scale)
+    assert cases is not None
+    near: list[bool] = []
+
+    def look(case: Case) -> None:
+        batch = case.batch("float32", RFC)
+        verdict = classify(batch.bits[0].view(np.float32), batch.n[0], RFC)
+        if verdict.threshold is None:
+            near.append(False)
+            return
+        accept, cut = verdict.threshold.accept, verdict.threshold.first_kept
+        edges = np.array([accept.lower, cut, accept.upper], np.float32).view(np.uint32)
+        tokens = ordinals(batch.bits[0], "float32").astype(np.int64)
+        distances = np.abs(tokens[:, None] - ordinals(edges, "float32").astype(np.int64))
+        near.append(bool((distances <= 4).any()))
+
+    search(cases, look, examples=100, seed=0, shrink=0)
+    assert sum(near) >= least * len(near)
 
 
 @FEW
@@ -144,6 +205,7 @@ def test_every_public_strategy_has_a_docstring_and_a_test() -> None:
         "placed",
         "plain_rows",
         "single",
+        "telling_n",
         "small_rows",
         "small_values",
         "token_indices",
