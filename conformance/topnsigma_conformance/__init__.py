@@ -8,7 +8,7 @@
 >>> check_implementation(Mine()).raise_for_failures()
 """
 
-from topnsigma_conformance.check_implementation import check_implementation
+from topnsigma_conformance.check_implementation import Interrupted, check_implementation
 from topnsigma_conformance.implementation import Implementation, KnownFailure
 from topnsigma_conformance.report import CheckResult, ConformanceError, Failure, Report
 from topnsigma_conformance.session import Session
@@ -23,6 +23,7 @@ __all__ = [
     "Dialect",
     "Failure",
     "Implementation",
+    "Interrupted",
     "KnownFailure",
     "Report",
     "Session",

@@ -74,7 +74,7 @@ def _reject(context: Context, case: Case) -> None:
     observation = context.observe(batch)
     if observation.outcome == "raised":
         raise Violation(
-            "TNS-1", f"n = {_shown(batch)}: not a ValueError: {observation.message}", batch
+            "TNS-1", f"n = {_shown(batch)} ended in an error: {observation.message}", batch
         )
     if observation.outcome != "rejected":
         raise Violation("TNS-1", f"n = {_shown(batch)} was accepted", batch, bits=observation.bits)

@@ -121,6 +121,29 @@ def implementation():
     )
 
 
+def test_a_waiver_that_has_expired_is_named_beside_the_failure(inner: pytest.Pytester) -> None:
+    inner.makepyfile(
+        test_mine="""
+import pytest
+from gallery.wrong import PopulationDivisor
+from topnsigma_conformance import KnownFailure
+from topnsigma_conformance.suite import *
+
+class Waived(PopulationDivisor):
+    known_failures = {"TNS-4.divisor": KnownFailure("divides by V", "#7", "2020-12-31")}
+
+@pytest.fixture(scope="session")
+def implementation():
+    return Waived()
+"""
+    )
+    result = inner.runpytest_subprocess("-k", "TNS-4.divisor")
+    result.assert_outcomes(failed=1, deselected=len(CHECKS) - 1)
+    result.stdout.fnmatch_lines(
+        ["*waiver expired on 2020-12-31: divides by V (#7)*", "*TNS-4: expected kept*"]
+    )
+
+
 def test_without_an_implementation_it_says_what_to_do(inner: pytest.Pytester) -> None:
     result = inner.runpytest_subprocess("--pyargs", "topnsigma_conformance.suite", *FEW)
     assert result.ret != 0
