@@ -123,6 +123,15 @@ def _notes(caught: Sequence[Caught]) -> Iterable[str]:
         )
         yield ""
 
+    long = [each for each in caught if each.tokens > SHORT]
+    if long:
+        yield (
+            f"Counterexamples of more than {SHORT} tokens: "
+            + ", ".join(f"{each.name} ({each.tokens:,})" for each in long)
+            + "."
+        )
+        yield ""
+
 
 def _right_rows(cleared: Sequence[Cleared]) -> Iterable[tuple[str, ...]]:
     by_name = collections.defaultdict(list)

@@ -71,6 +71,7 @@ def test_the_page_says_what_was_measured() -> None:
     assert "| false alarms | 1 |" in text
     assert "| `BillionFill` | TNS-5 | masks with -1e9 |  | TNS-5.fill | 2 | 3 |" in text
     assert "KeepsTwo (TNS-4)" in text
+    assert "Counterexamples of more than 8 tokens: KeepsTwo (9).\n" in text
     assert "AbsoluteValues: 2, 3." in text
     assert "| 2 | 8,000 | TNS-5.cut: it &#124; is |" in text
     assert all(f"`{cls.__name__}`" in text for cls in right.ALL)
