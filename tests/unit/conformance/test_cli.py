@@ -280,6 +280,8 @@ def test_a_signal_from_the_terminal_stops_both_processes(tmp_path: Path) -> None
         text=True,
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
         start_new_session=True,
+        # What starts tests in the background may have told them to ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stdout is not None
     assert "TNS-1" in process.stdout.readline()

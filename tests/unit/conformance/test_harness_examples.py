@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from toolchains import works
 
 from topnsigma_conformance import RFC, check_implementation
 from topnsigma_conformance.checks import CHECKS
@@ -37,7 +37,7 @@ def built(command: list[str], directory: Path) -> str:
 
 @pytest.fixture(scope="session")
 def c_harness(tmp_path_factory: pytest.TempPathFactory) -> str:
-    assert shutil.which("cc"), "needs a C compiler: there is no cc on the PATH"
+    assert works("cc"), "needs a C compiler: there is no cc that works"
     warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
     command = ["cc", "-std=c11", "-O2", *warnings, "c/top_n_sigma.c", "-lm"]
     return built(command, tmp_path_factory.mktemp("c"))
@@ -45,7 +45,7 @@ def c_harness(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="session")
 def rust_harness(tmp_path_factory: pytest.TempPathFactory) -> str:
-    if shutil.which("rustc") is None:
+    if not works("rustc"):
         pytest.skip("needs rustc")
     command = ["rustc", "--edition", "2021", "-O", "-D", "warnings", "rust/top_n_sigma.rs"]
     return built(command, tmp_path_factory.mktemp("rust"))
@@ -53,7 +53,7 @@ def rust_harness(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def wrong_harness() -> Harness:
-    if shutil.which("node") is None:
+    if not works("node"):
         pytest.skip("needs node")
     return Harness(["node", str(HARNESSES / "wrong.js")])
 
