@@ -48,23 +48,23 @@ def mask(
     schedule: Schedule = "two-launch",
     rows: int | None = None,
     order: list[int] | None = None,
-    calls: int = 1,
+    before: torch.Tensor | None = None,
 ) -> Result:
     """Mask logits `[B, V]` that lie in `memory` (integers of the dtype's width).
 
-    `order` permutes the programs of a launch; `calls` repeats the call on restored memory.
+    `order` permutes the programs of a launch; `before` are logits `[B, V]` that are masked in the
+    same workspace first.
     """
     from topnsigma_processor import triton_path
 
     workspace = triton_path.Workspace(shape[1], rows or max(shape[0], 1), memory.device, schedule)
     for tensor in (workspace.floats, workspace.counts, workspace.sums):
         tensor.fill_(-7)
-    before = memory.clone()
-    for _ in range(calls):
-        memory.copy_(before)
-        view = memory.view(dtype).as_strided(shape, strides, offset)
-        with _programs_in(order):
-            triton_path.mask_rows_(view, n, exclude, workspace)
+    if before is not None:
+        triton_path.mask_rows_(before.clone(), n, exclude, workspace)
+    view = memory.view(dtype).as_strided(shape, strides, offset)
+    with _programs_in(order):
+        triton_path.mask_rows_(view, n, exclude, workspace)
     return Result(
         memory,
         view.contiguous().view(INTEGERS[dtype.itemsize]),

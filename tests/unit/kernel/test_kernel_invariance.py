@@ -104,9 +104,10 @@ def test_what_a_step_before_left_in_the_workspace_does_not_matter(
     interpreter: ProcessPoolExecutor, schedule: str
 ) -> None:
     logits = torch.stack([sample(4100), sample(4100, 1) * 2])
-    once = mask(interpreter, logits, [1.0, 2.0], schedule=schedule)
-    again = mask(interpreter, logits, [1.0, 2.0], schedule=schedule, calls=3)
-    assert torch.equal(again.bits, once.bits)
+    first = mask(interpreter, logits, [1.0, 2.0], schedule=schedule)
+    other = torch.stack([sample(4100, 2) * 3, sample(4100, 3) + 5])
+    second = mask(interpreter, logits, [1.0, 2.0], schedule=schedule, before=other)
+    assert torch.equal(second.bits, first.bits)
 
 
 def test_statistics_do_not_depend_on_the_order_of_a_tile(interpreter: ProcessPoolExecutor) -> None:
