@@ -39,8 +39,8 @@ def place_tokens(
     """A copy of ``values`` [V] with tokens moved to the edges of its own threshold.
 
     Rows that have no threshold (disabled, non-finite under noop, σ = 0) come back as they are.
-    Where the iteration does not settle (small V), the last round is returned: a row near its edges
-    all the same.
+    Where the iteration does not settle (small V; a token that was the maximum, and comes down by a
+    small part in every round), the last round is returned.
     """
     row = values.copy()
     exact_n = parse_n(n, dataclasses.replace(dialect, invalid_n="disable"))

@@ -91,8 +91,10 @@ def test_on_large_rows_every_token_is_at_its_edge(family: str, size: int) -> Non
 def test_narrow_rows_may_cycle_by_a_step_or_two(
     family: str, seed: int, places: tuple[Place, ...], n: float, dtype: str
 ) -> None:
+    before = logits(family, 1024, seed, dtype)
+    assume(all(before[place.index] < before.max() for place in places))
     # A step of a narrow token moves σ by many float32 ulps, so a row can swing between two values.
-    row = place_tokens(logits(family, 1024, seed, dtype), places, n, RFC, dtype)
+    row = place_tokens(before, places, n, RFC, dtype)
     assert max(distances(row, places, n, RFC, dtype)) <= 2
 
 
