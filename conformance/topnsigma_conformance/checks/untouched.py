@@ -9,10 +9,9 @@ import hypothesis.strategies as st
 from topnsigma_conformance import strategies
 from topnsigma_conformance.case import Case, Row
 from topnsigma_conformance.check import Check, Context, Scale, Violation
+from topnsigma_conformance.checks.independence import needs_mixed_n
 from topnsigma_conformance.formats import SPECIALS
-from topnsigma_conformance.implementation import Claims
 from topnsigma_conformance.judge import judge
-from topnsigma_reference import Dialect
 
 _NANS = ("nan", "nan-payload", "nan-signalling")
 
@@ -72,12 +71,6 @@ def _beside_enabled(context: Context, case: Case) -> None:
         finding = dataclasses.replace(findings[0], row=disabled[findings[0].row])
         message = f"beside enabled rows: expected {finding.expected}; got {finding.got}"
         raise Violation("TNS-2", message, batch, bits=bits, finding=finding)
-
-
-def _needs_mixed_n(claims: Claims, _: Dialect) -> str:
-    if not claims.batched:
-        return "takes one row at a time"
-    return "" if claims.per_row_n else "takes one n a batch"
 
 
 def _special_cases(
@@ -142,7 +135,7 @@ CHECKS = (
         title="a disabled row comes back bit for bit, also in a batch with enabled ones",
         cases=_beside_enabled_cases,
         verify=_beside_enabled,
-        unsupported=_needs_mixed_n,
+        unsupported=needs_mixed_n,
     ),
     Check(
         id="TNS-3.nan",
