@@ -68,6 +68,20 @@ def exact_row(sigma: str, power: int, spread: int, scale: float, order: int) -> 
     return Row(values=tuple(values)), 2.0**spread
 
 
+def drawn_shape(draw: st.DrawFn) -> tuple[int, int]:
+    """``power`` and ``spread`` for :func:`exact_row`."""
+    power = draw(st.integers(1, 4))
+    return power, draw(st.integers(0, (power - 1) // 2))
+
+
+def drawn_reach(draw: st.DrawFn, sigma: str, spread: int) -> float:
+    """By what to multiply the n of :func:`exact_row`: 1, or 2 for the next token below.
+
+    Without a token at 0 (population, no spread) the next one is the only one.
+    """
+    return 2.0 if draw(st.booleans()) or (sigma == "population" and spread == 0) else 1.0
+
+
 def _boundary_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case] | None:
     if scale == "large":
         return None
@@ -75,20 +89,15 @@ def _boundary_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case] |
 
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
-        power = draw(st.integers(1, 4))
-        # Without a token at 0 (population, no spread) the boundary is at -scale, twice as far.
-        spread = draw(st.integers(0, (power - 1) // 2))
+        power, spread = drawn_shape(draw)
         drawn = [
             exact_row(sigma, power, spread, factor * 2.0**exponent, order)
             for factor in (1, 3, 5, 7)
             for exponent in (-1, 0)
             for order in (0, 1)
         ]
-        far = draw(st.booleans()) or (sigma == "population" and spread == 0)
-        return Case(
-            rows=tuple(row for row, _ in drawn),
-            n=tuple(n * (2.0 if far else 1.0) for _, n in drawn),
-        )
+        reach = drawn_reach(draw, sigma, spread)
+        return Case(rows=tuple(row for row, _ in drawn), n=tuple(n * reach for _, n in drawn))
 
     return cases()
 

@@ -92,15 +92,12 @@ def _passes(verify: Callable[[Context, Case], None], context: Context, case: Cas
 
 def _batch(context: Context, case: Case) -> None:
     batch = context.batch(case)
-    together = context.result(batch)
+    _same_alone(context, batch, context.result(batch), f"among {len(batch.n)} rows")
+
+
+def _same_alone(context: Context, batch: Batch, together: Bits, where: str) -> None:
     for row, alone in enumerate(batch.single_rows()):
-        _same_bits(
-            batch,
-            row,
-            context.result(alone)[0],
-            together[row],
-            f"alone and among {len(batch.n)} rows",
-        )
+        _same_bits(batch, row, context.result(alone)[0], together[row], f"alone and {where}")
 
 
 def _position_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
@@ -138,14 +135,7 @@ def _mixed_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:
 def _mixed(context: Context, case: Case) -> None:
     batch = context.batch(case)
     together = context.check(batch, "TNS-8", {"unchanged"})
-    for row, alone in enumerate(batch.single_rows()):
-        _same_bits(
-            batch,
-            row,
-            context.result(alone)[0],
-            together[row],
-            f"alone and beside n = {list(batch.n)!r}",
-        )
+    _same_alone(context, batch, together, f"beside n = {list(batch.n)!r}")
 
 
 def _layout_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case]:

@@ -11,7 +11,7 @@ from topnsigma_conformance import strategies
 from topnsigma_conformance.case import Case, Row
 from topnsigma_conformance.check import Check, Context, Scale, Violation
 from topnsigma_conformance.checks.blame import check_and_blame
-from topnsigma_conformance.checks.cut import exact_row
+from topnsigma_conformance.checks.cut import drawn_reach, drawn_shape, exact_row
 from topnsigma_conformance.formats import decode
 from topnsigma_conformance.judge import kept_tokens
 
@@ -50,8 +50,7 @@ def _deviation_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case] 
 
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
-        power = draw(st.integers(1, 4))
-        spread = draw(st.integers(0, (power - 1) // 2))
+        power, spread = drawn_shape(draw)
         unit = 2.0 ** draw(st.integers(-6, 2))
         row, n = exact_row(
             sigma,
@@ -62,10 +61,9 @@ def _deviation_cases(context: Context, scale: Scale) -> st.SearchStrategy[Case] 
         )
         centre = draw(st.integers(-3, 3)) * unit
         row = Row(values=tuple(value + centre for value in row.values))
-        # Without a token in the middle the next one is twice as far.
-        far = draw(st.booleans()) or (sigma == "population" and spread == 0)
+        reach = drawn_reach(draw, sigma, spread)
         change = draw(st.sampled_from((-0.75, 0.75, -1.0, 1.0, -16.0, 16.0))) * 2.0**-14
-        return Case(rows=(row,), n=(n * (2.0 if far else 1.0) * (1 + change),))
+        return Case(rows=(row,), n=(n * reach * (1 + change),))
 
     return cases()
 
