@@ -19,6 +19,7 @@ from topnsigma_conformance.formats import Bits, width
 from topnsigma_conformance.implementation import Implementation
 from topnsigma_conformance.line_process import DEFAULT_TIMEOUT, ImplementationCrashed, LineProcess
 from topnsigma_conformance.observation import Observation, Outcome
+from topnsigma_conformance.transport import encode_bits
 from topnsigma_conformance.version import SUITE_VERSION
 from topnsigma_reference import SPEC_VERSION, Dialect
 
@@ -140,8 +141,6 @@ class HarnessDriver:
         self._process.finish()
 
     def _question(self, batch: Batch) -> str:
-        little_endian = batch.bits.dtype.newbyteorder("<")
-        logits = np.ascontiguousarray(batch.bits).astype(little_endian, copy=False).tobytes()
         return json.dumps(
             {
                 "type": "apply",
@@ -150,7 +149,7 @@ class HarnessDriver:
                 "rows": batch.shape[0],
                 "tokens": batch.shape[1],
                 "n": [encode_n(entry) for entry in batch.n],
-                "logits": base64.b64encode(logits).decode("ascii"),
+                "logits": encode_bits(batch.bits),
             },
             allow_nan=False,
         )

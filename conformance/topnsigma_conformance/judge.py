@@ -116,7 +116,7 @@ def kept_tokens(before: Bits, after: Bits, dtype: str, dialect: Dialect) -> npt.
     A survivor with altered bits still counts as kept, and a token that was pushed below the whole
     row counts as masked, so that a wrong fill value is not mistaken for a wrong threshold.
     """
-    fill = _fill_bits(dtype, dialect)
+    fill = fill_bits(dtype, dialect)
     masked = (after == fill) | (after == special_bits(dtype, "-inf"))
     altered = (before != after) & ~masked
     if altered.any():
@@ -139,9 +139,9 @@ class _RowResult:
         self._before, self._after, self._verdict, self._dtype = before, after, verdict, dtype
         self._same = before == after
         neg_inf = before == special_bits(dtype, "-inf")
-        fill = np.where(neg_inf, special_bits(dtype, "-inf"), _fill_bits(dtype, dialect))
+        fill = np.where(neg_inf, special_bits(dtype, "-inf"), fill_bits(dtype, dialect))
         self._filled = after == fill
-        self._fill = int(_fill_bits(dtype, dialect))
+        self._fill = int(fill_bits(dtype, dialect))
         if not verdict.unchanged:
             self._kept = kept_tokens(before, after, dtype, dialect)
             self._values = decode(before, dtype)
@@ -211,7 +211,8 @@ class _RowResult:
         return f"{_value(pattern, self._dtype)!r} (0x{pattern:0{digits}x})"
 
 
-def _fill_bits(dtype: str, dialect: Dialect) -> int:
+def fill_bits(dtype: str, dialect: Dialect) -> int:
+    """Bit pattern that a masked logit becomes in ``dialect``."""
     neg_inf = special_bits(dtype, "-inf")
     # The lowest finite pattern of every IEEE format stands just before -inf.
     return neg_inf if dialect.fill == "-inf" else neg_inf - 1

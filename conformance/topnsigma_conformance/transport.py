@@ -23,7 +23,7 @@ def encode_batch(batch: Batch) -> str:
     """A batch as one line."""
     return json.dumps(
         {
-            "bits": _encode_bits(batch.bits),
+            "bits": encode_bits(batch.bits),
             "shape": list(batch.shape),
             "dtype": batch.dtype,
             "n": [_encode_n(entry) for entry in batch.n],
@@ -52,10 +52,10 @@ def encode_observation(observation: Observation, batch: Batch) -> str:
     fields = {
         field.name: getattr(observation, field.name) for field in dataclasses.fields(Observation)
     }
-    fields["bits"] = None if observation.bits is None else _encode_bits(observation.bits)
+    fields["bits"] = None if observation.bits is None else encode_bits(observation.bits)
     # Most calls leave their input alone: then it need not travel back.
     unchanged = np.array_equal(observation.input_bits, batch.bits)
-    fields["input_bits"] = None if unchanged else _encode_bits(observation.input_bits)
+    fields["input_bits"] = None if unchanged else encode_bits(observation.input_bits)
     return json.dumps(fields)
 
 
@@ -81,10 +81,10 @@ def decode_observation(line: str, batch: Batch) -> Observation:
     )
 
 
-def _encode_bits(bits: Bits) -> str:
-    return base64.b64encode(
-        np.ascontiguousarray(bits).astype(bits.dtype.newbyteorder("<"), copy=False).tobytes()
-    ).decode("ascii")
+def encode_bits(bits: Bits) -> str:
+    """``bits`` [B, V], row after row, each little-endian, in base64."""
+    little_endian = bits.astype(bits.dtype.newbyteorder("<"), copy=False)
+    return base64.b64encode(little_endian.tobytes()).decode("ascii")
 
 
 def _decode_bits(text: str, shape: Any, dtype: str) -> Bits:

@@ -6,11 +6,12 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 
+from topnsigma_conformance.judge import fill_bits
 from topnsigma_conformance.vectors.draw import float32
 from topnsigma_conformance.vectors.scene import Scene, deviation, scenes
 from topnsigma_conformance.vectors.threshold_faults import THRESHOLD_FAULTS, shows
 from topnsigma_conformance.vectors.vector import Answer, Vector, answer
-from topnsigma_conformance.vectors.words import fill_word, row_array, value_of, word
+from topnsigma_conformance.vectors.words import row_array, value_of, word
 from topnsigma_reference import Dialect, classify, parse_n
 
 Rows = list[Scene]
@@ -257,7 +258,7 @@ def _rejects_half_way(vector: Vector, _: Rows) -> bool:
 
 
 def _last_row_for_all(vector: Vector, rows: Rows) -> bool:
-    fill = fill_word(vector.dtype, vector.dialect)
+    fill = fill_bits(vector.dtype, vector.dialect)
 
     def result(row: Scene) -> list[int]:
         return [

@@ -8,10 +8,10 @@ import struct
 from fractions import Fraction
 from typing import Any
 
+from topnsigma_conformance.judge import fill_bits
 from topnsigma_conformance.vectors.words import (
     NEG_INF,
     Words,
-    fill_word,
     from_hex,
     row_array,
     to_hex,
@@ -91,7 +91,7 @@ def answer(vector: Vector) -> Answer:
 def _letters(vector: Vector, row: Words, verdict: Verdict) -> str:
     if verdict.threshold is None:
         return "K" * len(row)
-    neg_inf, fill = NEG_INF[vector.dtype], fill_word(vector.dtype, vector.dialect)
+    neg_inf, fill = NEG_INF[vector.dtype], fill_bits(vector.dtype, vector.dialect)
     result = []
     for pattern, code in zip(row, verdict.codes.tolist(), strict=True):
         if pattern == neg_inf or code == Keep.MUST_KEEP:
@@ -181,7 +181,7 @@ def to_json(vector: Vector, found: Answer, identifier: str) -> dict[str, Any]:
         "size": len(vector.rows[0]),
         "rows": [to_hex(row, vector.dtype) for row in vector.rows],
         "n": [encode_n(entry) for entry in vector.n],
-        "fill": to_hex([fill_word(vector.dtype, vector.dialect)], vector.dtype),
+        "fill": to_hex([fill_bits(vector.dtype, vector.dialect)], vector.dtype),
         "error": found.error,
         "expected": list(found.letters),
         "thresholds": [_threshold_json(threshold) for threshold in found.thresholds],

@@ -1,4 +1,7 @@
-"""Bit patterns ("words") of logits in the three formats, without an array library in between."""
+"""Bit patterns ("words") of logits in the three formats, one at a time.
+
+Arrays of them are the business of ``formats``; unlike there, what is too large becomes infinite.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from topnsigma_reference import Dialect
+from topnsigma_conformance.formats import as_array, special_bits, width
 
 Words = tuple[int, ...]
 
 DIGITS = {"float32": 8, "float16": 4, "bfloat16": 4}
 """Hexadecimal digits of a word."""
 
-NEG_INF = {"float32": 0xFF800000, "float16": 0xFC00, "bfloat16": 0xFF80}
-POS_INF = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80}
+NEG_INF = {dtype: special_bits(dtype, "-inf") for dtype in DIGITS}
+POS_INF = {dtype: special_bits(dtype, "inf") for dtype in DIGITS}
 _SIGN = {"float32": 1 << 31, "float16": 1 << 15, "bfloat16": 1 << 15}
 
 
@@ -65,18 +68,9 @@ def stepped(pattern: int, steps: int, dtype: str = "float32") -> int:
     return position if position >= 0 else _SIGN[dtype] - position
 
 
-def fill_word(dtype: str, dialect: Dialect) -> int:
-    """What a masked logit becomes."""
-    # The lowest finite pattern of every IEEE format stands just before -inf.
-    return NEG_INF[dtype] - (dialect.fill == "lowest")
-
-
 def row_array(row: Sequence[int], dtype: str) -> npt.NDArray[Any]:
     """The row as the reference takes it."""
-    if dtype == "float32":
-        return np.array(row, np.uint32).view(np.float32)
-    narrow = np.array(row, np.uint16)
-    return narrow if dtype == "bfloat16" else narrow.view(np.float16)
+    return as_array(np.array(row, width(dtype)), dtype)
 
 
 def to_hex(row: Sequence[int], dtype: str) -> str:
