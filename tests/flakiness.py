@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def outcomes(paths: list[str], seed: int, jobs: int) -> dict[str, str]:
-    """Test id to ``passed``, ``failed`` or ``skipped``, of one round.
+    """Test id to ``passed``, ``failed`` or ``skipped``, of one round. Prints what failed.
 
     Raises:
         RuntimeError: pytest did not run to its end.
@@ -40,7 +40,14 @@ def outcomes(paths: list[str], seed: int, jobs: int) -> dict[str, str]:
         if done.returncode not in (0, 1):
             raise RuntimeError(f"pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
-    return {f"{case.get('classname')}::{case.get('name')}": _outcome(case) for case in cases}
+    for case in cases:
+        for fault in (*case.iter("failure"), *case.iter("error")):
+            print(f"{_name(case)}, seed {seed}:\n{fault.text}", flush=True)
+    return {_name(case): _outcome(case) for case in cases}
+
+
+def _name(case: ElementTree.Element) -> str:
+    return f"{case.get('classname')}::{case.get('name')}"
 
 
 def _outcome(case: ElementTree.Element) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 from collections.abc import Callable, Iterable
+from pathlib import Path
 
 from topnsigma_conformance.check import Check
 from topnsigma_conformance.checks import CHECKS
@@ -12,6 +13,7 @@ from topnsigma_conformance.explanation import fitting_dialects
 from topnsigma_conformance.implementation import Implementation
 from topnsigma_conformance.line_process import DEFAULT_TIMEOUT
 from topnsigma_conformance.report import CONFORMING, CheckResult, Report, RfcResult
+from topnsigma_conformance.report_file import ReportFile
 from topnsigma_conformance.session import Session
 from topnsigma_reference import RFC, Dialect
 
@@ -46,6 +48,7 @@ def check_implementation(
     timeout: float = DEFAULT_TIMEOUT,
     rfc: bool = True,
     today: datetime.date | None = None,
+    file: Path | None = None,
 ) -> Report:
     """Check an implementation, and say whether it conforms.
 
@@ -61,9 +64,11 @@ def check_implementation(
         timeout: seconds that one call in a process of its own may take.
         rfc: also find out whether it meets RFC, when that is not its dialect.
         today: by which known failures expire; the date in UTC by default.
+        file: JSON Lines file to append the report to, line by line as results come.
 
     Raises:
         Interrupted: Ctrl-C, with the report on what had been found until then.
+        OSError: ``file`` cannot be written.
         TypeError, ValueError: a claim of the implementation, or an argument, is not valid.
     """
     selected = [CHECKS[check] for check in _known(checks)]
@@ -77,11 +82,14 @@ def check_implementation(
     }
     session = Session(implementation, dialect=dialect, **options)  # type: ignore[arg-type]
     report = Report(session.header(), (), interrupted=True)
+    written = None if file is None else ReportFile(file, report.header)
     try:
         with session:
             for check in selected:
                 result = session.run(check)
                 report = dataclasses.replace(report, results=(*report.results, result))
+                if written is not None:
+                    written.add(result)
                 if progress is not None:
                     progress(result)
         if session.dialect == RFC:
@@ -95,9 +103,23 @@ def check_implementation(
             for candidate in fitting_dialects(session.evidence, session.dialect)
             if _passes_under(implementation, candidate, failed, options)
         )
-    except KeyboardInterrupt as stop:
-        raise Interrupted(report) from stop
-    return dataclasses.replace(report, explained_by=explained_by, interrupted=False)
+        report = dataclasses.replace(report, explained_by=explained_by, interrupted=False)
+    except BaseException as error:
+        if not _by_ctrl_c(error):
+            raise
+        raise Interrupted(report) from error
+    finally:
+        if written is not None:
+            written.finish(report)
+    return report
+
+
+def _by_ctrl_c(error: BaseException | None) -> bool:
+    """Whether it is Ctrl-C, or what came of cleaning up after Ctrl-C: Hypothesis, and threads,
+    raise errors of their own when they had hardly begun."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _passes_under(

@@ -68,7 +68,7 @@ class Isolated:
         answer = self._process.ask(encode_batch(batch))
         try:
             return decode_observation(answer, batch)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             self.close()
             raise ImplementationCrashed(
                 f"its process answered nonsense: {answer[:200]!r}"

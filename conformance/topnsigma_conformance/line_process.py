@@ -13,6 +13,16 @@ DEFAULT_TIMEOUT = 60.0
 """Seconds that one answer of a process may take."""
 
 
+LONGEST_ANSWER = 2**26
+"""Characters of a line, its end included, after which no more of it is read."""
+
+_LONGEST_ERROR = 2**16
+"""Characters of a line of standard error that are kept together."""
+
+_MOST_UNREAD = 4
+"""Lines that a process may be ahead of what it was asked for, before nothing more is read."""
+
+
 class ImplementationCrashed(Exception):
     """The process of an implementation died, hung, or answered nonsense."""
 
@@ -56,8 +66,9 @@ class LineProcess:
         process = self._process or self._start()
         assert process.stdin is not None
         # A process that never reads would block the writer; the time-out below must still hold.
-        self._sender = threading.Thread(target=_send, args=(process.stdin, line), daemon=True)
-        self._sender.start()
+        sender = threading.Thread(target=_send, args=(process.stdin, line), daemon=True)
+        sender.start()
+        self._sender = sender
         try:
             answer = self._answers.get(timeout=self.timeout)
         except queue.Empty:
@@ -153,16 +164,20 @@ def _send(stream: IO[str], line: str) -> None:
 
 def _collect(stream: IO[str], lines: list[str], keep: int = 50) -> None:
     with stream:
-        for line in stream:
+        while line := stream.readline(_LONGEST_ERROR):
             lines.append(line)
             del lines[:-keep]
 
 
 def _forward(stream: IO[str], answers: queue.SimpleQueue[str]) -> None:
+    # To stop reading closes the pipe: who goes on writing dies of it, and fills no memory of ours.
     with stream:
-        for line in stream:
+        while answers.qsize() <= _MOST_UNREAD and (line := stream.readline(LONGEST_ANSWER)):
             # Without its end it is what a process has left behind that died while it wrote.
             if line.endswith("\n"):
                 answers.put(line)
+            elif len(line) == LONGEST_ANSWER:
+                answers.put(line)
+                break
     # An empty answer means that there will be no other.
     answers.put("")

@@ -45,27 +45,44 @@ def observe(implementation: Implementation, batch: Batch) -> Observation:
     memory, view = lay_out(batch)
     bridge: Any = _TorchBridge if implementation.arrays == "torch" else _NumpyBridge
     array, read_memory = bridge.wrap(memory, view, batch, implementation.device)
-    outcome: Outcome = "returned"
-    message, bits = "", None
-    try:
-        result = implementation.apply(array, list(batch.n))
-    except ValueError as error:
-        outcome, message = "rejected", str(error)
-    except Exception as error:
-        outcome = "raised"
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        message = f"{type(error).__name__}: {error} ({where.name}, line {where.lineno})"
-    else:
-        problem = bridge.difference(array, result)
-        if problem:
-            outcome, message = "malformed", problem
-        else:
-            bits = bridge.bits(result)
+    outcome, message, bits = _call(implementation, bridge, array, batch)
     after = read_memory()
     after_view = np.lib.stride_tricks.as_strided(
         after[batch.layout.offset :], shape=view.shape, strides=view.strides
     )
     return Observation(outcome, message, bits, after_view.copy(), guards_intact(after, batch))
+
+
+def _call(
+    implementation: Implementation, bridge: Any, array: Any, batch: Batch
+) -> tuple[Outcome, str, Bits | None]:
+    """Outcome, message and bits of one call with ``array``."""
+    # Of the array as it was: what the call is given can be changed in shape too.
+    wanted = bridge.kind(array)
+    try:
+        result = implementation.apply(array, list(batch.n))
+    except KeyboardInterrupt:
+        raise
+    except ValueError as error:
+        return "rejected", _text(error), None
+    except BaseException as error:
+        # SystemExit among them: it would end the run, and perhaps with status 0.
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        called = f"{type(error).__name__}: {_text(error)}"
+        return "raised", f"{called} ({where.name}, line {where.lineno})", None
+    try:
+        problem = bridge.difference(wanted, result)
+        return ("malformed", problem, None) if problem else ("returned", "", bridge.bits(result))
+    except Exception as error:
+        what = f"{type(result).__name__} that cannot be read"
+        return "malformed", f"returned {what}: {type(error).__name__}: {_text(error)}", None
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return "(without a message that can be read)"
 
 
 class _NumpyBridge:
@@ -81,13 +98,18 @@ class _NumpyBridge:
         return array, lambda: memory
 
     @staticmethod
-    def difference(given: Any, result: Any) -> str:
+    def kind(array: Any) -> tuple[Any, ...]:
+        return array.shape, array.dtype
+
+    @staticmethod
+    def difference(wanted: tuple[Any, ...], result: Any) -> str:
         if not isinstance(result, np.ndarray):
             return f"returned {type(result).__name__}, not a numpy array"
-        if result.shape != given.shape:
-            return f"returned shape {list(result.shape)} for {list(given.shape)}"
-        if result.dtype != given.dtype:
-            return f"returned dtype {result.dtype} for {given.dtype}"
+        shape, dtype = wanted
+        if result.shape != shape:
+            return f"returned shape {list(result.shape)} for {list(shape)}"
+        if result.dtype != dtype:
+            return f"returned dtype {result.dtype} for {dtype}"
         return ""
 
     @staticmethod
@@ -113,15 +135,19 @@ class _TorchBridge:
         return tensor, lambda: backing.cpu().numpy().view(memory.dtype)
 
     @staticmethod
-    def difference(given: Any, result: Any) -> str:
+    def kind(array: Any) -> tuple[Any, ...]:
+        return array.shape, array.dtype, array.device
+
+    @staticmethod
+    def difference(wanted: tuple[Any, ...], result: Any) -> str:
         import torch
 
         if not isinstance(result, torch.Tensor):
             return f"returned {type(result).__name__}, not a torch tensor"
-        for field in ("shape", "dtype", "device"):
-            got, wanted = getattr(result, field), getattr(given, field)
-            if got != wanted:
-                return f"returned {field} {got} for {wanted}"
+        for field, value in zip(("shape", "dtype", "device"), wanted, strict=True):
+            got = getattr(result, field)
+            if got != value:
+                return f"returned {field} {got} for {value}"
         return ""
 
     @staticmethod

@@ -92,7 +92,9 @@ def _parse_timeout(context: click.Context, parameter: click.Parameter, value: fl
     help="For one call in a process of its own.",
 )
 @click.option(
-    "--report", type=click.Path(dir_okay=False, path_type=Path), help="Append JSON Lines."
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Append JSON Lines, each as soon as it is known.",
 )
 def run(
     targets: tuple[str, ...],
@@ -136,6 +138,8 @@ def run(
         sys.exit(
             _replay(console, implementations, dialect, checks, case_json, dtype, isolate, timeout)
         )
+    if report is not None:
+        _check_writable(report)
     plan = _Plan(profile, dialect, number, checks, isolate, timeout, report)
     if profile == "soak":
         sys.exit(_soak(console, implementations, plan))
@@ -194,29 +198,23 @@ def _run_one(console: Console, target: str, implementation: Implementation, plan
             else:
                 progress.update(task, description=f"{implementation.name} under RFC")
 
-        try:
-            result = check_implementation(
-                implementation,
-                plan.profile,
-                plan.seed,
-                dialect=dialect,
-                checks=selected,
-                progress=advance,
-                target=target,
-                isolate=plan.isolate,
-                timeout=plan.timeout,
-            )
-        except Interrupted as stop:
-            if plan.report is not None:
-                stop.report.write(plan.report)
-            raise
+        result = check_implementation(
+            implementation,
+            plan.profile,
+            plan.seed,
+            dialect=dialect,
+            checks=selected,
+            progress=advance,
+            target=target,
+            isolate=plan.isolate,
+            timeout=plan.timeout,
+            file=plan.report,
+        )
     if result.rfc is not None and result.rfc.failing and dialect != Dialect():
         console.print(f"under RFC these fail: {', '.join(result.rfc.failing)}", highlight=False)
     if result.explained_by:
         fitting = " or ".join(result.explained_by)
         console.print(f"all failures fit the dialect {fitting}", highlight=False)
-    if plan.report is not None:
-        result.write(plan.report)
     return result
 
 
@@ -269,6 +267,14 @@ def _replay(
             console.print(f"[red]{escape(str(result.failure))}[/]", highlight=False)
         results.append(result)
     return _CONFORMS if all(result.status in CONFORMING for result in results) else _DOES_NOT
+
+
+def _check_writable(path: Path) -> None:
+    # Before the run, not when its first result is there.
+    try:
+        path.open("a").close()
+    except OSError as error:
+        raise click.UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _conforms(report: Report, *, partial: bool) -> bool:

@@ -43,6 +43,9 @@ def load_class(target: str) -> type[Implementation]:
         loaded = load_object(path)
     except (ImportError, ValueError) as error:
         raise TargetError(f"cannot load {target}: {error}") from error
+    except (Exception, SystemExit) as error:
+        # A module can do anything while it is imported, and leave the interpreter too.
+        raise TargetError(f"cannot load {target}: {type(error).__name__}: {error}") from error
     if not (isinstance(loaded, type) and issubclass(loaded, Implementation)):
         raise TargetError(f"{target} is not a subclass of topnsigma_conformance.Implementation")
     return loaded
@@ -68,7 +71,7 @@ def load(
         path, options = _object_and_options(target)
         # Only classes of adapters that take an object are loaded with one.
         return loaded(device, path, options) if path else loaded(device)  # type: ignore[call-arg]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise TargetError(f"cannot construct {target}: {error}") from error
 
 

@@ -1,118 +1,52 @@
-"""The suite's verdict on each peer, pinned: whoever updates a peer sees what it changes."""
+"""The suite's verdict on each peer is the one in ``peers.pinned``; the page tells it to others."""
 
-import dataclasses
-import functools
 import importlib.metadata
+import json
+from collections.abc import Callable
 
 import pytest
+from peers.outside_domain import answers, wanted
+from peers.pinned import EXAMPLES, OURS, PEERS, VERSIONS, Pinned
 
-from topnsigma_conformance import Report, check_implementation
+from topnsigma_conformance import check_implementation
 from topnsigma_conformance.target import load
 from topnsigma_reference import Dialect
 
 
-@dataclasses.dataclass(frozen=True)
-class Pinned:
-    """What is expected of one target.
-
-    Attributes:
-        target: as on the command line.
-        dialect: its own, or the one it is checked under.
-        fails: ids of the checks that fail.
-        warns: ids of those that give a quality warning.
-    """
-
-    target: str
-    dialect: str
-    fails: frozenset[str] = frozenset()
-    warns: frozenset[str] = frozenset()
-
-    def __str__(self) -> str:
-        return self.target
-
-
-PEERS = (
-    Pinned(
-        "mlx-vlm",
-        "sigma=population",
-        # n = 0, NaN, infinity and True pass; an int beyond 64 bits does not; float32 sums of
-        # squares lose the small ones after a large one.
-        fails=frozenset({"TNS-1.reject", "TNS-1.accept", "TNS-9.core"}),
-        warns=frozenset({"TNS-1.message", "TNS-5.fill"}),
-    ),
-    Pinned(
-        "aphrodite",
-        "RFC",
-        # n = 0, NaN, infinity and True pass; a request without n is greedy beside one with n.
-        fails=frozenset({"TNS-1.reject", "TNS-2.beside-enabled", "TNS-8.mixed-n"}),
-        warns=frozenset({"TNS-1.message"}),
-    ),
-)
-
-# Examples of ours, which show that each adapter can tell right from wrong.
-EXAMPLES = (
-    Pinned("transformers:peers.transformers_processors:TopNSigma", "RFC"),
-    Pinned(
-        "transformers:peers.transformers_processors:Published",
-        "RFC",
-        fails=frozenset(
-            {
-                "TNS-1.reject",
-                "TNS-1.accept",
-                "TNS-3.nan",
-                "TNS-3.inf",
-                "TNS-3.neg-inf",
-                "TNS-3.mixed",
-                "TNS-4.one-token",
-                "THM-3.idempotent",
-            }
-        ),
-    ),
-    Pinned("sglang:peers.sglang_processors:TopNSigma", "invalid_n=disable"),
-    Pinned(
-        "sglang:peers.sglang_processors:FirstForAll",
-        "invalid_n=disable",
-        fails=frozenset({"TNS-1.reject", "TNS-8.batch", "TNS-8.position", "TNS-8.mixed-n"}),
-    ),
-    Pinned("numpy:peers.functions:in_numpy", "RFC"),
-    Pinned("torch:peers.functions:in_torch", "RFC"),
-    Pinned("jax:peers.functions:in_jax", "RFC"),
-)
-
-VERSIONS = {"mlx": "0.32.4", "mlx-vlm": "0.7.10", "aphrodite-engine": "0.24.1", "sglang": "0.5.23"}
-"""Those that the verdicts were read from, as tox.ini installs them."""
-
-
-@functools.cache
-def _report(pinned: Pinned) -> Report:
-    dialect = Dialect.parse(pinned.dialect)
-    return check_implementation(
-        load(pinned.target), target=pinned.target, dialect=dialect, rfc=False
+@pytest.mark.parametrize("pinned", [*PEERS, *OURS, *EXAMPLES], ids=str)
+def test_verdict(pinned: Pinned, record_property: Callable[[str, object], None]) -> None:
+    report = check_implementation(
+        load(pinned.target),
+        target=pinned.target,
+        dialect=Dialect.parse(pinned.dialect),
+        rfc=pinned not in EXAMPLES,
     )
-
-
-@pytest.mark.parametrize("pinned", [*PEERS, *EXAMPLES], ids=str)
-def test_verdict(pinned: Pinned) -> None:
-    report = _report(pinned)
+    record_property("tns_report", json.dumps(report.to_dict()))
     assert report.complete
     failing = {result.check: result.status for result in report.failures}
     assert failing == dict.fromkeys(pinned.fails, "fail")
     assert report.conforms == (not pinned.fails)
     warned = {result.check for result in report.results if result.status == "quality-warning"}
     assert warned == pinned.warns
-
-
-@pytest.mark.parametrize("pinned", PEERS, ids=str)
-def test_a_peer_is_checked_under_its_own_dialect(pinned: Pinned) -> None:
-    assert str(load(pinned.target).dialect) == pinned.dialect
-
-
-@pytest.mark.parametrize("pinned", PEERS, ids=str)
-def test_the_line_that_reproduces_a_failure_names_the_peer(pinned: Pinned) -> None:
-    for result in _report(pinned).failures:
+    for result in report.failures:
         assert result.failure is not None
         start = f"topnsigma-conformance run {pinned.target} --check {result.check} "
         assert result.failure.reproduce.startswith(start)
+    if report.rfc is not None:
+        assert set(report.rfc.failing) == pinned.fails | pinned.departs
+
+
+@pytest.mark.parametrize("pinned", [*PEERS, *OURS], ids=str)
+def test_a_peer_is_checked_under_its_own_dialect(
+    pinned: Pinned, record_property: Callable[[str, object], None]
+) -> None:
+    implementation = load(pinned.target)
+    assert str(implementation.dialect) == pinned.dialect
+    outside = answers(implementation, pinned.target)
+    record_property("tns_outside", json.dumps({"target": pinned.target, "answers": outside}))
+    # What the page says in words has to be what the verdict rests on.
+    right = set(outside.values()) == {wanted(implementation.dialect.invalid_n)}
+    assert right == ("TNS-1.reject" not in pinned.fails)
 
 
 def test_verdicts_were_read_from_these_versions() -> None:

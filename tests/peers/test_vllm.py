@@ -12,23 +12,13 @@ OURS = "vllm:topnsigma_processor.vllm_plugin:TopNSigma"
 BOOKKEEPING = ("TNS-1.reject", "TNS-2.disabled", "TNS-5.cut", "TNS-8.mixed-n")
 
 
-def _report(target: str, checks: tuple[str, ...] | None = None) -> Report:
-    return check_implementation(load(target), target=target, checks=checks, rfc=False)
-
-
-@pytest.mark.parametrize("runner", ["V1", "V2"])
-def test_our_processor_conforms(runner: str) -> None:
-    report = _report(f"{OURS},runner={runner}")
-    report.raise_for_failures()
-    assert report.conforms
-    # vLLM itself refuses an integer beyond 64 bits, and does not name it.
-    warned = {result.check for result in report.results if result.status == "quality-warning"}
-    assert warned == {"TNS-1.message"}
+def _report(target: str) -> Report:
+    return check_implementation(load(target), target=target, checks=BOOKKEEPING, rfc=False)
 
 
 @pytest.mark.parametrize("name", ["RightV1", "RightV2"])
 def test_right_bookkeeping_passes(name: str) -> None:
-    report = _report(EXAMPLES + name, BOOKKEEPING)
+    report = _report(EXAMPLES + name)
     assert not report.failures
     assert {result.status for result in report.results} == {"pass"}
 
@@ -45,7 +35,7 @@ def test_right_bookkeeping_passes(name: str) -> None:
     ],
 )
 def test_wrong_bookkeeping_is_caught(name: str, caught_by: str) -> None:
-    report = _report(EXAMPLES + name, BOOKKEEPING)
+    report = _report(EXAMPLES + name)
     assert caught_by in {result.check for result in report.failures}
 
 

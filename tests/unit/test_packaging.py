@@ -1,17 +1,12 @@
 """Each package builds as a wheel and installs alone, with its own requirements and nothing else."""
 
-import json
-import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
+from fresh_environment import FreshEnvironment, output_of
 
-ROOT = Path(__file__).parents[2]
 PACKAGES = ("reference", "conformance", "processor")
-# Own requirements of an environment that every venv starts with.
-BARE = {"pip", "setuptools"}
 
 SAMPLER = """
 import numpy as np
@@ -26,49 +21,12 @@ class Mine(Implementation):
 """
 
 
-def output_of(*command: str | Path, cwd: Path | None = None) -> str:
-    """Standard output of a command; its errors are shown when it fails."""
-    finished = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    assert finished.returncode == 0, finished.stdout + finished.stderr
-    return finished.stdout
-
-
-class Environment:
-    """A fresh virtual environment."""
-
-    def __init__(self, path: Path) -> None:
-        venv.create(path, with_pip=True)
-        self.scripts = path / "bin"
-        self.python = self.scripts / "python"
-
-    def install(self, *wheels: Path) -> None:
-        constraints = ROOT / "tests" / "constraints.txt"
-        output_of(self.python, "-m", "pip", "install", "-q", "-c", constraints, *wheels)
-
-    def installed(self) -> set[str]:
-        listed = json.loads(output_of(self.python, "-m", "pip", "list", "--format=json"))
-        return {entry["name"].lower().replace("_", "-") for entry in listed} - BARE
-
-    def run(self, code: str) -> str:
-        # -I: neither the current directory nor the user's site may help out.
-        return output_of(self.python, "-I", "-c", code).strip()
-
-
-@pytest.fixture(scope="module")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    out = tmp_path_factory.mktemp("wheels")
-    for package in PACKAGES:
-        build = ("-m", "build", "--wheel", "--outdir", out / package, ROOT / package)
-        output_of(sys.executable, *build)
-    return {package: next((out / package).glob("*.whl")) for package in PACKAGES}
-
-
 @pytest.fixture
-def environment(tmp_path: Path) -> Environment:
-    return Environment(tmp_path / "env")
+def environment(tmp_path: Path) -> FreshEnvironment:
+    return FreshEnvironment(tmp_path / "env")
 
 
-def test_reference_needs_numpy_only(environment: Environment, wheels: dict[str, Path]) -> None:
+def test_reference_needs_numpy_only(environment: FreshEnvironment, wheels: dict[str, Path]) -> None:
     environment.install(wheels["reference"])
     assert environment.installed() == {"numpy", "topnsigma-reference"}
     printed = environment.run(
@@ -79,7 +37,7 @@ def test_reference_needs_numpy_only(environment: Environment, wheels: dict[str, 
 
 
 def test_conformance_needs_neither_torch_nor_pytest(
-    environment: Environment, wheels: dict[str, Path], tmp_path: Path
+    environment: FreshEnvironment, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     environment.install(wheels["reference"], wheels["conformance"])
     assert not {"torch", "pytest"} & environment.installed()
@@ -90,7 +48,7 @@ def test_conformance_needs_neither_torch_nor_pytest(
     assert "llama.cpp" in output_of(command, "list")
 
 
-def test_processor_needs_torch_only(environment: Environment, wheels: dict[str, Path]) -> None:
+def test_processor_needs_torch_only(environment: FreshEnvironment, wheels: dict[str, Path]) -> None:
     environment.install(wheels["processor"])
     assert not {"topnsigma-reference", "topnsigma-conformance", "vllm"} & environment.installed()
     printed = environment.run(

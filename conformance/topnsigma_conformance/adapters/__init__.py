@@ -47,7 +47,7 @@ ADAPTERS: dict[str, Adapter] = {
         path="topnsigma_conformance.adapters.mlx_vlm:MlxVlm",
         module="mlx_vlm",
         needs="'mlx[cpu]' && pip install --no-deps mlx-vlm",
-        summary="apply_top_n_sigma of mlx-vlm, on mlx's CPU backend",
+        summary="apply_top_n_sigma of mlx-vlm where make_sampler calls it, on mlx's CPU backend",
     ),
     "aphrodite": Adapter(
         path="topnsigma_conformance.adapters.aphrodite:Aphrodite",

@@ -21,10 +21,10 @@ class MlxVlm(Implementation):
 
     Read and seen in mlx-vlm 0.7.10 with mlx 0.32.4: σ divides by V, in float32 also for narrow
     logits; a row that holds -inf, +inf or NaN is left alone, since its σ is NaN; a logit equal to
-    the threshold stays. A negative n is an error. n = 0 keeps the maximum alone, NaN and infinity
-    keep everything, and True is 1: no dialect says that, and TNS-1 counts them as accepted.
-    ``make_sampler``, which users call, leaves the function out unless n > 0; the adapter leaves it
-    out for None.
+    the threshold stays. ``make_sampler``, through which generation and server come, calls the
+    function where n > 0 and leaves it out otherwise, so that 0, a negative number and NaN disable;
+    infinity keeps everything. That condition is repeated here, since what ``make_sampler`` returns
+    draws a token. The function by itself keeps the maximum alone at n = 0 and refuses a negative n.
 
     Logits are copied to an mlx array, which cannot be changed and has no strides, and the result is
     copied back. Compilation is switched off by mlx's own ``disable_compile``: the function is
@@ -37,7 +37,7 @@ class MlxVlm(Implementation):
     """
 
     name = "mlx-vlm"
-    dialect = Dialect(sigma="population")
+    dialect = Dialect(sigma="population", invalid_n="disable")
     dtypes = ("float32", "float16", "bfloat16")
     per_row_n = False
     strided = False
@@ -56,10 +56,10 @@ class MlxVlm(Implementation):
         """The function's result for ``logits`` [B, V] (bfloat16 as uint16), as a new array.
 
         Raises:
-            ValueError: n is negative.
+            TypeError: n cannot be compared with a number.
         """
         number = one_n(n)
-        if number is None:
+        if number is None or not number > 0.0:
             return logits.copy()
         mx = self._mx
         mx.disable_compile()

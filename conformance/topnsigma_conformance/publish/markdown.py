@@ -24,33 +24,45 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~])")
 
 def markdown(reports: Sequence[Report]) -> str:
     """The matrix, the waivers and the failures."""
-    named = list(zip(map(_inline, titles(reports)), reports, strict=True))
+    named = list(zip(map(inline, titles(reports)), reports, strict=True))
     parts = [
         "## Top-nσ conformance",
         *_partial(named),
-        _matrix(named),
+        matrix(reports),
         *_waivers(named),
         *_failures(named),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-_Named = Sequence[tuple[str, Report]]
-
-
-def _matrix(named: _Named) -> str:
+def matrix(reports: Sequence[Report]) -> str:
     """A table with a column for each report and a row for each rule."""
     lines = [
-        _row("", [title for title, _ in named]),
-        "|---" * (len(named) + 1) + "|",
-        _row("dialect", [_inline(report.header.dialect) for _, report in named]),
-        _row("**conforms**", [_verdict(report) for _, report in named]),
-        _row("meets RFC", [_rfc(report) for _, report in named]),
-        _row("waived", [str(report.count("waived")) for _, report in named]),
+        _row("", list(map(inline, titles(reports)))),
+        "|---" * (len(reports) + 1) + "|",
+        _row("dialect", [inline(report.header.dialect) for report in reports]),
+        _row("**conforms**", list(map(_verdict, reports))),
+        _row("meets RFC", list(map(_rfc, reports))),
+        _row("waived", [str(report.count("waived")) for report in reports]),
     ]
-    for rule in rules_of(report for _, report in named):
-        lines.append(_row(_inline(rule), [_mark(report, rule) for _, report in named]))
+    for rule in rules_of(reports):
+        lines.append(_row(inline(rule), [_mark(report, rule) for report in reports]))
     return "\n".join(lines)
+
+
+def inline(text: str) -> str:
+    """``text`` on one line, with nothing in it that Markdown would read."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def block(text: str) -> str:
+    """``text`` as it is, whatever it holds."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+_Named = Sequence[tuple[str, Report]]
 
 
 def _partial(named: _Named) -> Iterator[str]:
@@ -63,8 +75,8 @@ def _partial(named: _Named) -> Iterator[str]:
 
 def _waivers(named: _Named) -> Iterator[str]:
     lines = [
-        f"- {title}, {_inline(result.check)} ({result.status}): {_inline(waiver.reason)}"
-        f" ({_inline(waiver.issue)}), until {waiver.expires}"
+        f"- {title}, {inline(result.check)} ({result.status}): {inline(waiver.reason)}"
+        f" ({inline(waiver.issue)}), until {waiver.expires}"
         for title, report in named
         for result in report.results
         if (waiver := result.waiver) is not None
@@ -81,10 +93,10 @@ def _failures(named: _Named) -> Iterator[str]:
             yield f"### {title}"
         if report.explained_by:
             fitting = " or ".join(report.explained_by)
-            yield f"All failures fit the dialect {_inline(fitting)}."
+            yield f"All failures fit the dialect {inline(fitting)}."
         for result in report.failures:
             text = "\n".join(str(part) for part in (result.detail, result.failure) if part)
-            yield f"{_inline(result.check)}, {result.status}:\n\n{_block(text)}"
+            yield f"{inline(result.check)}, {result.status}:\n\n{block(text)}"
 
 
 def _row(head: str, cells: Sequence[str]) -> str:
@@ -108,16 +120,6 @@ def _mark(report: Report, rule: str) -> str:
     for status in WORST_FIRST:
         found = [result.check.partition(".")[2] for result in results if result.status == status]
         if found:
-            names = f" {_inline(', '.join(found))}" if status not in CONFORMING else ""
+            names = f" {inline(', '.join(found))}" if status not in CONFORMING else ""
             return _MARKS[status] + names
     return "not run"
-
-
-def _inline(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
-
-
-def _block(text: str) -> str:
-    longest = max(map(len, re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from gallery import wrong
 from gallery.right import OneRowAtATime, TwoPassFloat32
 from gallery.textbook import Textbook
+from hypothesis.internal.conjecture.engine import ConjectureRunner
 
 from topnsigma_conformance import (
     CheckResult,
@@ -320,6 +322,24 @@ def test_a_run_that_was_stopped_after_its_last_check_is_not_complete() -> None:
     header = dataclasses.replace(report.header, expected=1)
     assert len(report.results) == 1
     assert not dataclasses.replace(report, header=header).complete
+
+
+@pytest.mark.parametrize(
+    "where", [(ConjectureRunner, "__init__"), (threading.Thread, "start")], ids=["search", "call"]
+)
+def test_ctrl_c_shows_where_cleaning_up_fails(
+    monkeypatch: pytest.MonkeyPatch, where: tuple[type, str]
+) -> None:
+    def stopped(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    def stop_next(_: CheckResult) -> None:
+        monkeypatch.setattr(*where, stopped)
+
+    checks = ["TNS-4.one-token", "TNS-4.divisor"]
+    with pytest.raises(Interrupted) as caught:
+        check_implementation(TwoPassFloat32(), checks=checks, isolate=True, progress=stop_next)
+    assert [result.check for result in caught.value.report.results] == checks[:1]
 
 
 @pytest.mark.parametrize("missing", ["footer", "interrupted"])
