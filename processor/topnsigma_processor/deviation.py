@@ -28,6 +28,15 @@ _MAX_BLOCKS = 2**14
 # arithmetic is exact, as in a test with small integers.
 _SHORT = 2**14
 
+# A row is shifted by its mean at once where that is more than this part of (maximum - mean), which
+# is 4 σ and more. In float64 only where it must be: the difference may be inexact where the squares
+# are not.
+_SHIFT_FROM = {torch.float32: 1 / 8, torch.float64: 1.0}
+
+# The largest mean/σ of a row whose sum is taken once. It is off by 24 float32 roundings at most,
+# and so is the mean: here by 4e-4 σ, and the square of that is the relative error in σ².
+_MAX_SHIFT = 256.0
+
 # The part of Σd² that must be left when the part due to the mean is taken out. With float32 sums
 # this bounds the relative error of σ by 2e-6; usually it is below 1e-7.
 _MIN_RATIO = 0.75
@@ -137,33 +146,57 @@ def _direct_sigma(
     row: torch.Tensor, workspace: Workspace, maximum: float, count: int, masked: bool
 ) -> float | None:
     """σ in the workspace's dtype, or None where that can't be trusted."""
-    smallest = count * _SMALLEST_SQUARE[workspace.dtype]
-    shift = 0.0
-    for _ in range(3):
-        if shift == 0.0 and not masked and workspace.size % workspace.block == 0:
-            numbers = row
-        else:
-            numbers = workspace.shifted
-            body = numbers[: workspace.size]
-            torch.sub(row, shift, out=body)
-            if masked:
-                torch.threshold_(body, -math.inf, 0.0)
+    numbers = _shifted(row, workspace, 0.0, masked)
+    total = _sum(numbers, workspace)
+    if not math.isfinite(total):
+        return None
+    mean = total / count
+    # The maximum is usually several σ above the mean: beyond this, Σx² would not do.
+    if abs(mean) <= _SHIFT_FROM[workspace.dtype] * (maximum - mean):
+        sigma = _centred_sigma(numbers, workspace, total, count)
+        if sigma is not None:
+            return sigma
+    shift = mean
+    numbers = _shifted(row, workspace, shift, masked)
+    # Their sum is 0 but for what the first one has lost to rounding.
+    sigma = _centred_sigma(numbers, workspace, 0.0, count)
+    if sigma is not None and abs(mean) <= _MAX_SHIFT * sigma:
+        return sigma
+    for _ in range(2):
+        numbers = _shifted(row, workspace, shift, masked)
         total = _sum(numbers, workspace)
-        if not math.isfinite(total):
-            return None
-        mean = total / count
-        if shift == 0.0 and abs(mean) > maximum - mean:
-            # The maximum is usually several σ above the mean: here Σx² would not do.
-            shift = mean
-            continue
-        squares = _sum_of_squares(numbers, workspace)
-        if not smallest <= squares < math.inf:
-            return None
-        remainder = squares - total * mean
-        if remainder >= _MIN_RATIO * squares:
-            return math.sqrt(remainder / (count - 1))
-        shift += mean
+        sigma = _centred_sigma(numbers, workspace, total, count)
+        if sigma is not None:
+            return sigma
+        shift += total / count
     return None
+
+
+def _shifted(row: torch.Tensor, workspace: Workspace, shift: float, masked: bool) -> torch.Tensor:
+    """The row less the shift, in whole blocks: itself or a copy; 0 for -inf if it is masked."""
+    if shift == 0.0 and not masked and workspace.size % workspace.block == 0:
+        return row
+    body = workspace.shifted[: workspace.size]
+    torch.sub(row, shift, out=body)
+    if masked:
+        torch.threshold_(body, -math.inf, 0.0)
+    return workspace.shifted
+
+
+def _centred_sigma(
+    numbers: torch.Tensor, workspace: Workspace, total: float, count: int
+) -> float | None:
+    """σ of numbers whose sum is `total`; None if too much of Σd² is due to their mean.
+
+    May overwrite `workspace.shifted`.
+    """
+    squares = _sum_of_squares(numbers, workspace)
+    if not count * _SMALLEST_SQUARE[workspace.dtype] <= squares < math.inf:
+        return None
+    remainder = squares - total * (total / count)
+    if remainder < _MIN_RATIO * squares:
+        return None
+    return math.sqrt(remainder / (count - 1))
 
 
 def _scaled_sigma(

@@ -8,16 +8,19 @@ import json
 import math
 import os
 import platform
-import random
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from bench.benchmark_ids import OURS, YARDSTICK
+from bench.cases import Case
+from bench.contenders import of
+from bench.interleaved import measure
 
 from topnsigma_processor import __version__, top_n_sigma_
 from topnsigma_processor.row_masker import RowMasker
@@ -26,9 +29,12 @@ from topnsigma_reference import RFC, Dialect, classify
 
 EXCLUDE = Dialect(neg_inf="exclude")
 SCHEDULES: tuple[Schedule, ...] = ("two-launch", "one-launch")
+CASES = (
+    *(Case(batch, vocabulary) for vocabulary in (32_000, 151_936) for batch in (1, 8, 64, 256)),
+    Case(64, 151_936, rows="disabled"),
+    Case(64, 151_936, "bfloat16"),
+)
 INTEGERS = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
-
-Step = Callable[[torch.Tensor], object]
 
 
 def bits(x: torch.Tensor) -> torch.Tensor:
@@ -150,119 +156,56 @@ def check_batches(device: torch.device, size: int, batches: list[int], report: l
     return count
 
 
-def textbook(logits: torch.Tensor, n: torch.Tensor) -> None:
-    """The five operations of the paper, for all rows at once, without waiting for the device."""
-    t = logits.amax(-1, keepdim=True) - n[:, None] * logits.std(-1, keepdim=True)
-    logits.masked_fill_((logits < t) & torch.isfinite(logits).all(-1, keepdim=True), -math.inf)
-
-
-def steps_of(size: int, rows: int, device: torch.device) -> dict[str, Step]:
-    n = torch.full((rows,), 1.0, dtype=torch.float64, device=device)
-    disabled = torch.zeros_like(n)
-    narrow = n.float()
-    exclude = torch.zeros(rows, dtype=torch.bool, device=device)
-    other = torch.empty(rows, size, device=device)
-    maskers = {
-        schedule: RowMasker(size, rows, device, path="triton", schedule=schedule)
-        for schedule in SCHEDULES
-    }
-    steps: dict[str, Step] = {"copy": other.copy_}
-    for schedule, masker in maskers.items():
-        steps[schedule] = lambda logits, m=masker: m.mask_(logits, n, exclude)  # type: ignore[misc]
-    steps["disabled"] = lambda logits: maskers["two-launch"].mask_(logits, disabled, exclude)
-    steps["textbook"] = lambda logits: textbook(logits, narrow)
-    return steps
-
-
-class Timer:
-    """Seconds of one step on the device: CUDA events around the replay of a captured graph.
-
-    A graph handles several buffers, which are restored before each replay (a row that was masked
-    holds -inf and takes another path) and together exceed the level-2 cache.
-    """
-
-    def __init__(self, step: Step, source: torch.Tensor, buffers: list[torch.Tensor]) -> None:
-        self.source, self.buffers = source, buffers
-        self.restore()
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for buffer in buffers[:2]:
-                step(buffer)
-        torch.cuda.current_stream().wait_stream(stream)
-        self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph):
-            for buffer in buffers:
-                step(buffer)
-
-    def restore(self) -> None:
-        for buffer in self.buffers:
-            buffer.copy_(self.source)
-
-    def measure(self) -> float:
-        self.restore()
-        start = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        end = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
-        start.record()
-        self.graph.replay()
-        end.record()
-        end.synchronize()
-        return float(start.elapsed_time(end)) / 1e3 / len(self.buffers)
-
-
-def measure(size: int, rows: int, device: torch.device, rounds: int) -> dict[str, float]:
-    """Median seconds of each step on `[rows, size]` float32 logits."""
-    generator = torch.Generator(device).manual_seed(rows)
-    source = torch.randn(rows, size, generator=generator, device=device) * 2.5 + 10
-    cache = torch.cuda.get_device_properties(device).L2_cache_size
-    # Two buffers more than fill the cache; some more spread the cost of a launch's end.
-    count = min(max(math.ceil(2 * cache / source.nbytes) + 1, 4), 200)
-    buffers = [torch.empty_like(source) for _ in range(count)]
-    steps = steps_of(size, rows, device)
-    timers = {name: Timer(step, source, buffers) for name, step in steps.items()}
-    seconds: dict[str, list[float]] = {name: [] for name in timers}
-    order = list(timers)
-    for turn in range(rounds + 2):
-        random.Random(turn).shuffle(order)
-        for name in order:
-            elapsed = timers[name].measure()
-            if turn >= 2:
-                seconds[name].append(elapsed)
-    return {name: statistics.median(values) for name, values in seconds.items()}
-
-
-def exercise(size: int, rows: int) -> list[str]:
-    """Run every step once where nothing can be timed."""
-    device = torch.device("cpu")
-    source = torch.randn(rows, size, generator=torch.Generator().manual_seed(rows))
-    for step in steps_of(size, rows, device).values():
-        step(source.clone())
-    return list(steps_of(size, rows, device))
+def exercise() -> list[str]:
+    """Run every contender once where nothing can be timed."""
+    case, device = Case(2, 300), torch.device("cpu")
+    steps = of(case, device, as_on="cuda")
+    for step in steps.values():
+        step(case.logits(device))
+    return list(steps)
 
 
 def latency(device: torch.device, rounds: int, budget: float) -> list[dict[str, Any]]:
+    """Seconds of every contender on the device, and of the host's part of a call."""
     started, results = time.monotonic(), []
-    for size in (32_000, 151_936):
-        for rows in (1, 8, 64, 256):
-            if time.monotonic() - started > budget:
-                print(f"out of time: V={size} B={rows} is not measured", flush=True)
-                continue
-            medians = measure(size, rows, device, rounds)
-            results.append({"vocabulary": size, "batch": rows, "seconds": medians})
-            torch.cuda.empty_cache()
+    for case in CASES:
+        if time.monotonic() - started > budget:
+            print(f"out of time: {case} is not measured", flush=True)
+            continue
+        measured = measure(case, device, rounds)
+        results.append(
+            {
+                "case": str(case),
+                "seconds": _medians(measured.seconds),
+                "host_seconds": _medians(measured.host_seconds),
+                "peak_bytes": measured.peak_bytes,
+                "bytes_moved": case.bytes_moved,
+            }
+        )
+        torch.cuda.empty_cache()
     return results
 
 
+def _medians(figures: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {name: statistics.median(values) for name, values in figures.items()}
+
+
 def print_table(results: list[dict[str, Any]]) -> None:
+    """Microseconds on the device; the best schedule beside a copy; GB/s; µs of the host."""
     names = list(results[0]["seconds"])
-    print(f"\n{'V':>7} {'B':>4}", *(f"{name + ' µs':>14}" for name in names), end="")
-    print(f" {'best/copy':>10} {'textbook/best':>14}")
+    print(f"\n{'case':>30}", *(f"{name + ' µs':>15}" for name in names), end="")
+    print(f" {'best/copy':>10} {'GB/s':>6} {'host µs':>8}")
     for result in results:
         seconds = result["seconds"]
-        best = min(seconds[schedule] for schedule in SCHEDULES)
-        print(f"{result['vocabulary']:7d} {result['batch']:4d}", end=" ")
-        print(*(f"{seconds[name] * 1e6:14.2f}" for name in names), end=" ")
-        print(f"{best / seconds['copy']:10.2f} {seconds['textbook'] / best:14.2f}")
+        best = min((OURS, "one-launch"), key=seconds.__getitem__)
+        print(f"{result['case']:>30}", end=" ")
+        print(
+            *(f"{seconds[name] * 1e6:15.2f}" if name in seconds else " " * 15 for name in names),
+            end=" ",
+        )
+        print(f"{seconds[best] / seconds[YARDSTICK]:10.2f}", end=" ")
+        print(f"{result['bytes_moved'] / seconds[best] / 1e9:6.0f}", end=" ")
+        print(f"{result['host_seconds'][best] * 1e6:8.1f}")
 
 
 def main() -> int:
@@ -300,7 +243,7 @@ def main() -> int:
         "latency": [],
     }
     if arguments.interpret:
-        result["steps_exercised"] = exercise(300, 2)
+        result["contenders_exercised"] = exercise()
     elif not report:
         result["latency"] = latency(device, arguments.rounds, arguments.budget)
     path = Path(os.environ.get("OUT", ".")) / "gpu_check.json"

@@ -7,7 +7,7 @@
 # Needs python with torch, triton and numpy (PYTHON chooses which one).
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"
-export PYTHONPATH="$root/processor:$root/reference${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH="$root/processor:$root/reference:$root/tests${PYTHONPATH:+:$PYTHONPATH}"
 export PYTHONUNBUFFERED=1
 for argument in "$@"; do
     if [[ $argument == --interpret ]]; then

@@ -117,6 +117,7 @@ class _Driver:
         self.launcher_cls = self._launcher
         self.utils = SimpleNamespace(
             load_binary=lambda *arguments: (object(), object(), 64, 0, 1024),
+            unload_module=lambda module: None,
             get_device_properties=lambda device: {"max_shared_mem": 232_448},
         )
 
@@ -128,7 +129,7 @@ class _Driver:
         self.grids.append(grid)
 
 
-class _Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records what PyTorch does: operations, and the bytes of new memory."""
 
     def __init__(self) -> None:
@@ -182,7 +183,7 @@ def launches(
         n = torch.ones(2 * rows + 1, dtype=torch.float64)[1::2]
         exclude = torch.zeros(1, dtype=torch.bool).expand(rows)
         driver.grids.clear()
-        with _Recorder() as recorder:
+        with Recorder() as recorder:
             masker.mask_(logits, n, exclude)
         found.grids.append(list(driver.grids))
         found.operations.append(recorder.operations)
@@ -220,7 +221,7 @@ def launches_of_the_operation(
 
     driver = _install_driver()
     logits = torch.zeros(rows, vocabulary)
-    with _Recorder() as recorder:
+    with Recorder() as recorder:
         top_n_sigma._mask_with_triton(logits, n, exclude=False)
     return driver.grids, recorder.operations, recorder.allocated
 
