@@ -247,6 +247,7 @@ def main() -> int:
     elif not report:
         result["latency"] = latency(device, arguments.rounds, arguments.budget)
     path = Path(os.environ.get("OUT", ".")) / "gpu_check.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     if result["latency"]:
         print_table(result["latency"])

@@ -22,7 +22,7 @@ SHOWN = {
     "min_p": ("min_p, PyTorch", "#00798c", ":"),
     "vllm_min_p": ("min_p, vLLM's kernel", "#00798c", "-"),
     "textbook": ("textbook", "#30638e", ":"),
-    "rfc_example": ("the RFC's example", "#003d5b", ":"),
+    "rfc_example": ("the RFC's example", "#6a4c93", ":"),
 }
 """Contender to its name, colour and line; the colours can be told apart on light and dark."""
 
@@ -50,12 +50,10 @@ def latency(found: Medians) -> Figure:
                     *zip(*points, strict=True), line, color=colour, label=label, marker=".", lw=1.6
                 )
         panel.set(title=f"V = {vocabulary:,}", xlabel="rows B", xscale="log", yscale="log")
-        panel.set_xticks([1, 8, 64, 256, 1024], labels=["1", "8", "64", "256", "1,024"])
-        panel.minorticks_off()
-        _plain(panel)
+        _plain(panel, found)
     panels[0].set_ylabel("µs")
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(SHOWN), frameon=False)
     return figure
 
 
@@ -75,10 +73,8 @@ def bandwidth(found: Medians) -> Figure:
             *zip(*points, strict=True), color=colour, label=f"V = {vocabulary:,}", marker="."
         )
     panel.set(xlabel="rows B", ylabel="fraction of a copy's bandwidth", xscale="log")
-    panel.set_xticks([1, 8, 64, 256, 1024], labels=["1", "8", "64", "256", "1,024"])
-    panel.minorticks_off()
     panel.set_ylim(0, 1)
-    _plain(panel)
+    _plain(panel, found)
     panel.legend(frameon=False)
     return figure
 
@@ -103,6 +99,9 @@ def _series(found: Medians, vocabulary: int, name: str) -> list[tuple[int, float
     )
 
 
-def _plain(panel: Axes) -> None:
+def _plain(panel: Axes, found: Medians) -> None:
+    batches = sorted({case.batch for case in found} - {32})
+    panel.set_xticks(batches, labels=[f"{batch:,}" for batch in batches])
+    panel.minorticks_off()
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
