@@ -37,6 +37,8 @@ def contenders_of(case: Case, device: str) -> tuple[str, ...]:
     names = [YARDSTICK, OURS]
     if device != "cpu":
         names.append("one-launch")
+    elif case.rows != "disabled":
+        names.append("passes")
     if case.rows in ("enabled", "shifted"):
         names += ["textbook", "min_p"]
         if device == "cpu":  # elsewhere it waits for the device at every row

@@ -18,6 +18,7 @@ mpl.use("svg")
 SHOWN = {
     YARDSTICK: ("copy", "#8c8c8c", "--"),
     OURS: ("top_n_sigma_", "#d1495b", "-"),
+    "passes": ("its passes alone", "#f4a3ad", "--"),
     "one-launch": ("top_n_sigma_, one launch", "#edae49", "-"),
     "min_p": ("min_p, PyTorch", "#00798c", ":"),
     "vllm_min_p": ("min_p, vLLM's kernel", "#00798c", "-"),

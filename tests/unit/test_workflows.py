@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 import yaml
+from bench.__main__ import _write
+from bench.benchmark_ids import OURS, YARDSTICK
+from bench.benchmark_run import Run
+from bench.cases import Case
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".github" / "workflows"
@@ -124,6 +128,36 @@ def test_what_was_measured_is_kept_when_a_test_fails(name: str) -> None:
         assert last["uses"].startswith("actions/upload-artifact@")
         assert last["if"] == "${{ !cancelled() }}"
         assert last["with"]["if-no-files-found"] == "error"
+
+
+def uploaded(job: dict[str, Any]) -> list[str]:
+    paths: str = job["steps"][-1]["with"]["path"]
+    return paths.split()
+
+
+def test_all_that_the_benchmarks_write_is_uploaded_and_nothing_else(tmp_path: Path) -> None:
+    seconds = {Case(8, 151_936): {OURS: [0.01] * 4, YARDSTICK: [0.002] * 4}}
+    machine = {"device_name": "a machine", "torch": "0"}
+    _write(tmp_path, "cpu", Run(seconds, {"machine_info": machine}), [])
+    (job,) = jobs("tests.yml")
+    written = [f"bench-results/{path.name}" for path in tmp_path.iterdir()]
+    assert sorted(uploaded(job)) == sorted(written)
+
+
+@pytest.mark.parametrize("name", ["gpu.yml", "nightly.yml"])
+def test_what_is_uploaded_is_named_by_the_commands_that_write_it(name: str) -> None:
+    tox = configparser.ConfigParser(interpolation=None)
+    tox.read(ROOT / "tox.ini", encoding="utf-8")
+    for job in jobs(name):
+        (call,) = (call for step in job["steps"] for call in calls(step))
+        section = tox[f"testenv:{call['environments']}"]
+        text = "\n".join(
+            [step.get("run", "") for step in job["steps"]]
+            + [section["commands"], section.get("set_env", "")]
+        )
+        named = {word.removeprefix("{tox_root}/") for word in text.split()}
+        for path in uploaded(job):
+            assert path.rstrip("/") in named, path
 
 
 @each_workflow

@@ -141,7 +141,7 @@ def workflow(environment: FreshEnvironment) -> Any:
 
 
 def requirements(text: str) -> list[str]:
-    return re.findall(r"topnsigma-\w+ @ git\+https://[^\s\"]+", text)
+    return re.findall(r"topnsigma-\w+ @ git\+https://[^\s\"]+", text.replace("\\#", "#"))
 
 
 def test_the_job_reports_also_when_the_check_fails(workflow: Any, shell: Shell, here: Path) -> None:
@@ -170,13 +170,17 @@ def test_the_job_reports_also_when_the_check_fails(workflow: Any, shell: Shell, 
 def test_the_environment_of_tox(shell: Shell, here: Path, wheels: dict[str, Path]) -> None:
     path = here / "tox.ini"
     text = path.read_text("utf-8")
+    address = "git+https://HOST/OWNER/REPOSITORY@COMMIT"
     for package in ("reference", "conformance"):
-        address = f"git+https://HOST/OWNER/REPOSITORY@COMMIT#subdirectory={package}"
-        assert address in text
-        text = text.replace(address, wheels[package].as_uri())
+        requirement = f"topnsigma-{package} @ "
+        assert requirement + address in text
+        text = text.replace(requirement + address, requirement + wheels[package].as_uri())
     path.write_text(text, encoding="utf-8")
     (command,) = re.findall(r"`(tox -e top-n-sigma -- .*?)`", README)
-    shell(command)
+    output = shell(command).stdout
+    for package in ("reference", "conformance"):
+        # What follows a # that is not escaped is a comment to tox.
+        assert f"{wheels[package].as_uri()}#subdirectory={package}'" in output
     break_it(here)
     shell(command, status=1)
     made = here / ".tox" / "top-n-sigma" / "tmp"
