@@ -26,7 +26,7 @@ from bench.gate import Counted, Held, Seconds, hold_counters, hold_times, passed
 from bench.limits import Gates, load
 from bench.page import write_page
 from bench.recording import record_counters, record_times
-from bench.table import counters_table, summary, times_table
+from bench.table import counters_line, summary, times_table
 from rich.console import Console
 
 
@@ -100,7 +100,7 @@ def _counters(gates: Gates, options: argparse.Namespace, console: Console) -> li
             f"and here is {counters.triton_version()}"
         )
     counted = hold_counters(gates, found)
-    console.print(counters_table(counted))
+    console.print(counters_line(counted))
     return counted
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from bench.benchmark_ids import OURS
 from bench.benchmark_run import Run
 from bench.gate import Held
-from bench.plots import bandwidth, latency, medians, svg
+from bench.plots import bandwidth, latency, measured_sizes, medians, svg
 from bench.table import duration, shown, verdict
 from jinja2 import Environment, FileSystemLoader
 
@@ -20,9 +20,10 @@ _PAGES = Environment(
 
 
 def write_page(folder: Path, device: str, measured: Run, held: Sequence[Held]) -> None:
-    """Write `bench-DEVICE.html` and two PNG files."""
+    """Write `bench-DEVICE.html`, and two PNG files if there is something to draw."""
     found = medians(measured.seconds)
-    pictures = {"latency": latency(found), "bandwidth": bandwidth(found)}
+    draws = {"latency": latency, "bandwidth": bandwidth} if measured_sizes(found) else {}
+    pictures = {name: draw(found) for name, draw in draws.items()}
     for name, figure in pictures.items():
         figure.savefig(folder / f"{name}-{device}.png", dpi=160)
     text = _PAGES.get_template("page.html").render(

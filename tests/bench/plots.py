@@ -40,7 +40,7 @@ def medians(seconds: Seconds) -> dict[Case, dict[str, float]]:
 
 def latency(found: Medians) -> Figure:
     """Microseconds over the batch size, a panel for each vocabulary."""
-    sizes = _measured_sizes(found)
+    sizes = measured_sizes(found)
     figure = Figure(figsize=(3.2 * len(sizes), 3.6), layout="constrained")
     panels: list[Axes] = list(figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0])
     for panel, vocabulary in zip(panels, sizes, strict=True):
@@ -63,7 +63,7 @@ def bandwidth(found: Medians) -> Figure:
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     panel: Axes = figure.subplots()
     colours = mpl.colormaps["viridis"]
-    sizes = _measured_sizes(found)
+    sizes = measured_sizes(found)
     for index, vocabulary in enumerate(sizes):
         ours = dict(_series(found, vocabulary, OURS))
         points = [
@@ -87,8 +87,9 @@ def svg(figure: Figure) -> str:
     return text.getvalue()[text.getvalue().index("<svg") :]
 
 
-def _measured_sizes(found: Medians) -> Sequence[int]:
-    return [v for v in VOCABULARIES if any(case.vocabulary == v for case in found)]
+def measured_sizes(found: Medians) -> Sequence[int]:
+    """Those of which the pictures show something."""
+    return [v for v in VOCABULARIES if _series(found, v, OURS)]
 
 
 def _series(found: Medians, vocabulary: int, name: str) -> list[tuple[int, float]]:

@@ -39,18 +39,10 @@ def _verdict(of_case: Iterable[Held]) -> str:
     return next(iter(verdicts & {"too slow"} or verdicts & {"ok, measured again"} or verdicts))
 
 
-def counters_table(counted: Sequence[Counted]) -> Table:
-    """Only what is not as it has to be; the caption says how many are."""
-    wrong = [each for each in counted if not each.passed]
-    right = len(counted) - len(wrong)
-    table = Table(title=f"counters: {right} of {len(counted)} as recorded", title_justify="left")
-    for heading in ("counter", "exactly", "found"):
-        table.add_column(heading)
-    for each in wrong:
-        table.add_row(
-            each.name, *("none" if x is None else str(x) for x in (each.exactly, each.found))
-        )
-    return table
+def counters_line(counted: Sequence[Counted]) -> str:
+    """How many counters are as they have to be; `summary` names the others."""
+    right = sum(each.passed for each in counted)
+    return f"counters: {right} of {len(counted)} as recorded"
 
 
 def verdict(held: Held) -> str:

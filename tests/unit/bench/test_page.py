@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from bench.benchmark_run import Run
 from bench.cases import DEFAULT, Case
-from bench.gate import Held
+from bench.gate import Counted, Held
 from bench.limits import Limit
 from bench.page import write_page
 from bench.ratios import Ratio
-from bench.table import summary, times_table
+from bench.table import counters_line, summary, times_table
 from rich.console import Console
 
 SLOW, FAST = Case(8, 151_936), Case(64, 151_936)
@@ -61,6 +61,14 @@ def test_the_page_has_every_limit_and_loads_nothing(
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
 
 
+def test_without_a_case_that_is_drawn_there_is_a_page(tmp_path: Path, run: Run) -> None:
+    disabled = Case(8, 151_936, rows="disabled")
+    assert disabled in run.seconds
+    some = Run({disabled: run.seconds[disabled]}, run.document)
+    write_page(tmp_path, "cpu", some, [])
+    assert [path.name for path in tmp_path.iterdir()] == ["bench-cpu.html"]
+
+
 def test_the_table_has_a_line_a_case(run: Run, held: list[Held]) -> None:
     printed = io.StringIO()
     measured = {case: run.seconds[case] for case in (SLOW, FAST)}
@@ -76,6 +84,10 @@ def test_the_table_has_a_line_a_case(run: Run, held: list[Held]) -> None:
 
 
 def test_the_summary_names_what_failed_and_why(held: list[Held]) -> None:
-    assert list(summary(held, [])) == [
-        f"too slow: {SLOW} takes 3 beside copy, limit 2.5 (a <reason>)"
+    counted = [Counted("launches", 2, 3), Counted("bytes", 0, 0), Counted("spills", 0, None)]
+    assert list(summary(held, counted)) == [
+        f"too slow: {SLOW} takes 3 beside copy, limit 2.5 (a <reason>)",
+        "launches: 3, has to be 2",
+        "spills: None, has to be 0",
     ]
+    assert counters_line(counted) == "counters: 1 of 3 as recorded"
