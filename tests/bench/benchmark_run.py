@@ -61,7 +61,9 @@ def run(cases: Sequence[Case], device: str, rounds: int) -> Run:
             *(f"--bench-device={device}", "--bench-grid=full", f"--bench-rounds={rounds}"),
             "--bench-cases=" + ",".join(map(str, cases)),
         ]
-        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        # A worker of xdist may have started this; what it starts is none.
+        outside = {name: x for name, x in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+        environment = outside | {"OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             command, cwd=HERE.parents[1], env=environment, capture_output=True, text=True
         )
