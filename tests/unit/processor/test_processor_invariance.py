@@ -2,47 +2,25 @@
 
 import math
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from unit.processor.bit_patterns import bits
+from unit.processor.layouts import LAYOUTS
 
 from topnsigma_processor import top_n_sigma_
 from topnsigma_processor.deviation import Spread, Workspace, spread
 
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 SIZES = [3, 127, 128, 1000, 16_384, 40_000, 151_936]
-INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-def bits(x: torch.Tensor) -> torch.Tensor:
-    return x.contiguous().view(INTEGERS[x.dtype.itemsize])
 
 
 def sample(rows: int, size: int, dtype: torch.dtype, offset: float = 0.0) -> torch.Tensor:
     generator = torch.Generator().manual_seed(size)
     return (torch.randn(rows, size, generator=generator) * 3 + offset).to(dtype)
-
-
-def in_parts(x: torch.Tensor, first: int, width: int) -> torch.Tensor:
-    """A copy of `x` in a wider buffer of NaNs, its first element `first` elements in."""
-    buffer = torch.full((x.shape[0], width), math.nan, dtype=x.dtype)
-    view = buffer[:, first : first + x.shape[1]]
-    view.copy_(x)
-    return view
-
-
-LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "contiguous": lambda x: x.clone(),
-    "transposed": lambda x: x.t().contiguous().t(),
-    "every second column": lambda x: x.repeat_interleave(2, dim=1)[:, ::2],
-    "padded rows": lambda x: in_parts(x, 0, x.shape[1] + 5),
-    "misaligned start": lambda x: in_parts(x, 1, x.shape[1] + 3),
-    "misaligned by 7": lambda x: in_parts(x, 7, x.shape[1] + 16),
-}
 
 
 def found(row: torch.Tensor, exclude: bool = False) -> Spread | None:
@@ -159,12 +137,12 @@ def test_twice_is_once_and_more_keeps_more() -> None:
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records every operation and the largest storage among its results."""
+    """Records every operation, and the bytes of each new storage among its results."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.calls: list[str] = []
-        self.largest = 0
+        self.allocated: list[int] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
@@ -176,7 +154,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 for argument in tree_leaves((args, kwargs))
                 if isinstance(argument, torch.Tensor)
             }:
-                self.largest = max(self.largest, leaf.untyped_storage().nbytes())
+                self.allocated.append(leaf.untyped_storage().nbytes())
         return result
 
 
@@ -188,11 +166,16 @@ def test_memory_does_not_grow_with_the_batch(layout: str, dtype: torch.dtype, ne
     logits = sample(64, size, dtype)
     logits[1::2, ::3] = -math.inf
     logits[2] *= torch.finfo(dtype).max / logits[2].abs().max()
-    view = LAYOUTS[layout](logits)
-    with Recorder() as recorder:
-        top_n_sigma_(view, 1.0, neg_inf=neg_inf)  # type: ignore[arg-type]
-    assert recorder.calls
-    assert 0 < recorder.largest <= 8 * (size + 128)
+    buffers = []
+    for rows in (4, 64):
+        view = LAYOUTS[layout](logits[:rows])
+        with Recorder() as recorder:
+            top_n_sigma_(view, 1.0, neg_inf=neg_inf)  # type: ignore[arg-type]
+        assert recorder.calls
+        assert 0 < max(recorder.allocated) <= 8 * (size + 128)
+        buffers.append([count for count in recorder.allocated if count >= size])
+    assert buffers[0] == buffers[1]
+    assert sum(buffers[0]) <= (4 + 4 + 8) * (size + 128)
 
 
 @pytest.mark.parametrize("n", [None, [None] * 4, torch.zeros(4), torch.tensor(math.inf)])

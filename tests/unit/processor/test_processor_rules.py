@@ -9,65 +9,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unit.processor.bit_patterns import INTEGERS, bits
+from unit.processor.exact_cut import check, exact_variance
 
 from topnsigma_processor import top_n_sigma_
 from topnsigma_processor.deviation import Workspace, spread
 
 INF = math.inf
 DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
-INTEGERS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
-
-
-def bits(x: torch.Tensor) -> torch.Tensor:
-    return x.contiguous().view(INTEGERS[x.dtype.itemsize])
-
-
-def exact_variance(numbers: list[float]) -> Fraction:
-    ratios = [x.as_integer_ratio() for x in numbers]
-    unit = max(denominator for _, denominator in ratios)
-    integers = [numerator * (unit // denominator) for numerator, denominator in ratios]
-    count, total = len(integers), sum(integers)
-    squares = sum(i * i for i in integers)
-    return Fraction(count * squares - total * total, count * (count - 1) * unit * unit)
-
-
-def ulp(x: float, dtype: torch.dtype) -> Fraction:
-    if dtype is torch.float64:
-        return Fraction(math.ulp(x))
-    return Fraction(2) ** max(math.frexp(x)[1] - 24, -149)
-
-
-def check(before: torch.Tensor, after: torch.Tensor, n: float) -> None:
-    """Check one row of finite logits: bits, one cut, and where it lies.
-
-    The cut may be `n*σ*relative + 2 ulp` from the exact threshold: 2e-6 and float32's ulps, or
-    1e-14 and float64's.
-    """
-    dtype = before.dtype
-    dropped = after == -INF
-    assert torch.equal(bits(before)[~dropped], bits(after)[~dropped])
-    numbers = before.double().tolist()
-    maximum = max(numbers)
-    variance = exact_variance(numbers)
-    if variance == 0:
-        assert not dropped.any()
-        return
-    kept = before[~dropped].double().min().item()
-    gone = before[dropped].double().max().item() if dropped.any() else -INF
-    assert gone < kept <= maximum
-    relative = Fraction("1e-14") if dtype is torch.float64 else Fraction("2e-6")
-    n_variance = Fraction(n) ** 2 * variance
-    for x, is_kept in ((kept, True), (gone, False)):
-        if x == -INF:
-            continue
-        slack = 2 * max(ulp(maximum, dtype), ulp(x, dtype))
-        gap = Fraction(maximum) - Fraction(x)
-        if is_kept:
-            gap = max(gap - slack, Fraction(0))
-            assert gap**2 <= n_variance * (1 + relative) ** 2, "keeps what lies below the cut"
-        else:
-            gap += slack
-            assert gap**2 >= n_variance * (1 - relative) ** 2, "drops what lies above the cut"
 
 
 def rows(dtype: torch.dtype) -> st.SearchStrategy[list[float]]:
