@@ -39,14 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cases = cases_of(options.grid, options.cases)
     if options.against:
         return compare(options.against, cases, options.rounds, gates.against_revision, console)
-    devices = ["cpu"] if options.device == "all" else [options.device]
-    if options.device == "all" and torch.cuda.is_available():
-        devices.append("cuda")
-    if (options.require_gpu or "cuda" in devices) and not torch.cuda.is_available():
+    devices = _devices(options.device, options.require_gpu)
+    if "cuda" in devices and not torch.cuda.is_available():
         console.print("failed: there is no GPU, and one is asked for")
         return 1
-    if options.require_gpu and "cuda" not in devices:
-        devices.append("cuda")
     results: list[Held | Counted] = []
     try:
         for device in devices:
@@ -62,6 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print(line, markup=False)
     console.print("passed" if passed(results) else "failed")
     return 0 if passed(results) else 1
+
+
+def _devices(asked: str, require_gpu: bool) -> list[str]:
+    if asked != "all":
+        return list(dict.fromkeys([asked, *(["cuda"] if require_gpu else [])]))
+    return ["cpu", *(["cuda"] if require_gpu or torch.cuda.is_available() else [])]
 
 
 def _times(

@@ -7,11 +7,9 @@ on request and says what processor time a call took; the requests alternate.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
-import random
+import statistics
 import subprocess
-import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -19,9 +17,10 @@ from io import BytesIO
 from pathlib import Path
 
 from bench.cases import Case
-from bench.interleaved import WARM_UP
+from bench.interleaved import in_turn
 from bench.ratios import ratio
 from bench.table import duration, interval
+from bench.worker_process import WorkerProcess
 from rich.console import Console
 from rich.table import Table
 
@@ -30,45 +29,41 @@ TOO_SLOW, USAGE = 1, 2
 
 
 class Revision:
-    """A process with one revision's `topnsigma_processor`.
+    """A process with one revision's `topnsigma_processor`. A stopwatch of its operation.
 
     Args:
         package: the folder that holds it.
+
+    Attributes:
+        case: what is measured next.
     """
 
     def __init__(self, package: Path) -> None:
         paths = [str(package), str(ROOT / "tests")]
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(paths),
-            "OMP_NUM_THREADS": "1",
-        }
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.revision_worker", str(package)],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+        environment = {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+        self.case: Case | None = None
+        self._process = WorkerProcess(
+            ["bench.revision_worker", str(package)], os.environ | environment
         )
 
-    def seconds(self, case: str) -> float:
+    def restore(self) -> None:
+        """Nothing: the process restores what it works on."""
+
+    def restored(self) -> bool:
+        """True; the process ends where it has not."""
+        return True
+
+    def seconds(self) -> float:
         """Processor time of one call.
 
         Raises:
-            RuntimeError: the process ended, which a revision does that can't be called so.
+            WorkerEndedError: the revision can't be called so.
         """
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(case + "\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
-        if not answer:
-            raise RuntimeError(f"the process of a revision ended with {self._process.wait()}")
-        return float(json.loads(answer))
+        return float(self._process.ask(self.case))
 
     def close(self) -> None:
         """End the process."""
-        self._process.terminate()
-        self._process.communicate()
+        self._process.close()
 
 
 @contextlib.contextmanager
@@ -101,13 +96,13 @@ def compare(
     for heading in ("case", "here", "there", "ratio (95 %)", "limit", "verdict"):
         table.add_column(heading)
     slower = False
-    for case, (here, there) in found.items():
-        value = ratio(here, there)
+    for case, seconds in found.items():
+        value = ratio(seconds["here"], seconds["there"])
         too_slow = value.lower > at_most
         slower |= too_slow
         table.add_row(
             str(case),
-            *(duration(sorted(figures)[len(figures) // 2]) for figures in (here, there)),
+            *(duration(statistics.median(figures)) for figures in seconds.values()),
             interval(value),
             f"{at_most:.2f}",
             "slower" if too_slow else "ok",
@@ -119,23 +114,16 @@ def compare(
 
 def measure(
     here: Path, there: Path, cases: Sequence[Case], rounds: int
-) -> dict[Case, tuple[list[float], list[float]]]:
-    """Seconds of each case with the package of either folder, round by round together."""
-    revisions = (Revision(here), Revision(there))
-    found: dict[Case, tuple[list[float], list[float]]] = {}
+) -> dict[Case, dict[str, list[float]]]:
+    """Seconds of each case with the package of either folder, "here" and "there", in turn."""
+    revisions = {"here": Revision(here), "there": Revision(there)}
+    found = {}
     try:
         for case in cases:
-            seconds: tuple[list[float], list[float]] = ([], [])
-            chance = random.Random(case.batch)
-            for turn in range(-WARM_UP, rounds):
-                order = [0, 1]
-                chance.shuffle(order)
-                for index in order:
-                    elapsed = revisions[index].seconds(str(case))
-                    if turn >= 0:
-                        seconds[index].append(elapsed)
-            found[case] = seconds
+            for revision in revisions.values():
+                revision.case = case
+            found[case] = in_turn(revisions, rounds, seed=case.batch)
     finally:
-        for each in revisions:
-            each.close()
+        for revision in revisions.values():
+            revision.close()
     return found

@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 import torch
+from bench.benchmark_ids import OURS
 from bench.cases import Case
 from bench.contenders import of
+from dispatch_recorder import DispatchRecorder
 from unit.kernel import compiled
 
 HOST_READS = ("aten._local_scalar_dense", "aten.nonzero", "aten._to_copy", "aten.item")
@@ -43,11 +45,11 @@ def count() -> dict[str, int]:
 def _on_cpu() -> Iterator[tuple[str, int]]:
     cpu = torch.device("cpu")
     for case in ON_CPU:
-        step, logits = of(case, cpu)["top_n_sigma_"], case.logits(cpu)
-        with compiled.Recorder() as recorder:
+        step, logits = of(case, cpu)[OURS], case.logits(cpu)
+        with DispatchRecorder() as recorder:
             step(logits)
         yield f"cpu/{case}/operations", len(recorder.operations)
-        yield f"cpu/{case}/allocated bytes", recorder.allocated
+        yield f"cpu/{case}/allocated bytes", sum(recorder.allocated)
 
 
 def _host_reads(operations: list[str]) -> int:

@@ -28,7 +28,6 @@ import datetime
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from typing import Any
 from bench.interleaved import WARM_UP, in_turn
 from bench.ratios import Ratio, certain, ratio
 from bench.table import duration, interval
+from bench.worker_process import WorkerEndedError, WorkerProcess
 from engine import language_model, tiny_model
 from engine.conftest import ENVIRONMENT
 from rich.console import Console
@@ -76,8 +76,8 @@ CONFIGURATIONS = {
 }
 
 
-class NotMeasuredError(RuntimeError):
-    """An engine ended, or what it would have timed is not what its configuration says."""
+class OtherStepError(RuntimeError):
+    """What an engine would have timed is not what its configuration says."""
 
 
 class Engine:
@@ -89,42 +89,24 @@ class Engine:
         name: of the configuration.
 
     Attributes:
+        ask: see `WorkerProcess.ask`.
         wall_seconds: what passed in each step, the first `WARM_UP` included.
     """
 
     def __init__(self, model: Path, length: int, name: str) -> None:
         self.name = name
         self.wall_seconds: list[float] = []
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.engine_worker", str(model), str(length), name],
-            env=_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+        self._process = WorkerProcess(
+            ["bench.engine_worker", str(model), str(length), name], _environment()
         )
-
-    def ask(self, *command: object) -> Any:
-        """The answer to a command.
-
-        Raises:
-            NotMeasuredError: the process ended.
-        """
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            print(*command, file=self._process.stdin, flush=True)
-            answer = self._process.stdout.readline()
-        except BrokenPipeError:
-            answer = ""
-        if not answer:
-            raise NotMeasuredError(f"the engine '{self.name}' ended with {self._process.wait()}")
-        return json.loads(answer)
+        self.ask = self._process.ask
 
     def verify(self, batch: int) -> None:
         """Step once and see that the processor does what the configuration says.
 
         Raises:
-            NotMeasuredError: it does something else.
+            OtherStepError: it does something else.
+            WorkerEndedError: the engine ended.
         """
         configuration = CONFIGURATIONS[self.name]
         loaded = int(configuration.processor is not None)
@@ -132,7 +114,7 @@ class Engine:
         expected = {"loaded": loaded, "calls": loaded, "masked_rows": masked_rows}
         found = self.ask("probe")
         if found != expected:
-            raise NotMeasuredError(
+            raise OtherStepError(
                 f"the engine '{self.name}', {batch} requests: a step had {found}, not {expected}"
             )
 
@@ -151,8 +133,7 @@ class Engine:
 
     def close(self) -> None:
         """End the process."""
-        self._process.terminate()
-        self._process.communicate()
+        self._process.close()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,7 +167,8 @@ def measure(
     """Let all engines of a model run `batch` requests, and step them in turn.
 
     Raises:
-        NotMeasuredError: an engine ended, or does not do what it is measured for.
+        OtherStepError: an engine does not do what it is measured for.
+        WorkerEndedError: an engine ended.
     """
     core = max(os.sched_getaffinity(0))
     for engine in engines.values():
@@ -295,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         machine = engines[BASE].ask("machine")
                         for batch in BATCHES:
                             found += measure(model, start, engines, batch, options.steps)
-            except NotMeasuredError as error:
+            except (OtherStepError, WorkerEndedError) as error:
                 missing.append(f"{model}: {error}")
     load.append(os.getloadavg())
     if options.json:

@@ -4,6 +4,7 @@ import json
 import sys
 
 import pytest
+from recorded_properties import recorded
 from rich.console import Console
 
 from topnsigma_conformance import Report
@@ -11,22 +12,15 @@ from topnsigma_conformance.table import summary_table
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    recorded = [
-        entry
-        for outcome in ("passed", "failed")
-        for report in terminalreporter.getreports(outcome)
-        for entry in getattr(report, "user_properties", ())
-    ]
-    reports = [
-        Report.from_dict(json.loads(text)) for name, text in recorded if name == "tns_report"
-    ]
+    found = recorded(terminalreporter, ("passed", "failed"))
+    reports = [Report.from_dict(json.loads(text)) for name, text in found if name == "tns_report"]
     console = Console(file=sys.__stdout__, width=110, highlight=False, soft_wrap=True)
     terminalreporter.ensure_newline()
     reports.sort(key=lambda report: report.header.implementation, reverse=True)
     console.print(summary_table(reports))
     for report in reports:
         _print_verdict(console, report)
-    for name, line in recorded:
+    for name, line in found:
         if name == "real_logits":
             console.print(line)
 

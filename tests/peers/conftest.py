@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from peers.page import page
 from peers.pinned import EXAMPLES, OURS, PEERS, VERSIONS
+from recorded_properties import recorded
 
 from topnsigma_conformance import Report
 
@@ -38,13 +39,10 @@ def pytest_terminal_summary(
     path: Path | None = config.getoption("--write-page")
     if path is None:
         return
-    recorded = [
-        (name, json.loads(text))
-        for report in terminalreporter.getreports("passed")
-        for name, text in getattr(report, "user_properties", ())
-    ]
-    reports = [Report.from_dict(data) for name, data in recorded if name == "tns_report"]
-    outside = {data["target"]: data["answers"] for name, data in recorded if name == "tns_outside"}
+    found = recorded(terminalreporter, ("passed",))
+    reports = [Report.from_dict(json.loads(text)) for name, text in found if name == "tns_report"]
+    answers = [json.loads(text) for name, text in found if name == "tns_outside"]
+    outside = {data["target"]: data["answers"] for data in answers}
     expected = {pinned.target for pinned in (*PEERS, *OURS, *EXAMPLES)}
     if exitstatus != pytest.ExitCode.OK or {each.header.target for each in reports} != expected:
         terminalreporter.write_line(f"{path} was not written: not all verdicts are as pinned")

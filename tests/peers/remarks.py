@@ -72,6 +72,8 @@ class About:
     remarks: Mapping[str, Remark] = dataclasses.field(default_factory=dict)
 
 
+_STAYS_ABOVE = "A token that lies above the exact threshold by more than n·σ·2⁻¹⁵ and 4 ulp stays."
+_MASKED_ABOVE = "It is masked: σ comes out too small, and the threshold too high."
 _SMALL_AFTER_LARGE = (
     "Row: -8192, then 131,070 logits of 1 and -1 in turn; n = 1. 8192² is 2²⁶, where float32 values"
     " lie 8 apart, so that the square of each further deviation, about 1, is lost when it is added."
@@ -115,11 +117,8 @@ ABOUT: Mapping[str, About] = {
         remarks={
             "TNS-9.core": Remark(
                 kind="a fault",
-                expected=(
-                    "A token that lies above the exact threshold by more than n·σ·2⁻¹⁵ and 4 ulp"
-                    " stays."
-                ),
-                seen="It is masked: σ comes out too small, and the threshold too high.",
+                expected=_STAYS_ABOVE,
+                seen=_MASKED_ABOVE,
                 by_hand=_SMALL_AFTER_LARGE,
                 places=(_LLAMA,),
                 fix=(
@@ -158,11 +157,8 @@ ABOUT: Mapping[str, About] = {
             ),
             "TNS-9.core": Remark(
                 kind="a fault",
-                expected=(
-                    "A token that lies above the exact threshold by more than n·σ·2⁻¹⁵ and 4 ulp"
-                    " stays."
-                ),
-                seen="It is masked: σ comes out too small, and the threshold too high.",
+                expected=_STAYS_ABOVE,
+                seen=_MASKED_ABOVE,
                 by_hand=_SMALL_AFTER_LARGE,
                 places=(_MLX,),
                 fix=(

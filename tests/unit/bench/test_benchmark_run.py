@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +49,17 @@ def test_a_plugin_or_an_option_that_measures_nothing(
 ) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", options)
     with pytest.raises(NotMeasuredError, match=message):
+        run([CASE], "cpu", ROUNDS)
+
+
+def test_a_run_that_ends_badly_after_it_has_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    plugin = "def pytest_sessionfinish(session):\n    session.exitstatus = 3\n"
+    (tmp_path / "ends_badly.py").write_text(plugin, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p ends_badly")
+    with pytest.raises(NotMeasuredError, match="pytest ended with 3:"):
         run([CASE], "cpu", ROUNDS)
 
 

@@ -9,7 +9,7 @@ import pytest
 from bench.cases import Case
 from bench.gate import Held, Seconds, hold_counters, hold_times, passed
 from bench.limits import Gates, Limit
-from bench.ratios import ratio
+from bench.ratios import Ratio, ratio
 
 CASE = Case(8, 32_000)
 MACHINE = "a machine"
@@ -60,6 +60,12 @@ def test_what_takes_a_third_longer_twice_fails(seed: int) -> None:
     result = held(figures(1.35, seed), figures(1.35, seed + 1000))
     assert not result.passed
     assert result.again is not None
+
+
+def test_what_seemed_slow_and_was_not_measured_again_fails() -> None:
+    limit = Limit("cpu", CASE, "copy", 2.5, {}, "why")
+    assert not Held(limit, 2.5, Ratio(3.0, 2.9, 3.1)).passed
+    assert Held(limit, 2.5, Ratio(2.0, 1.9, 2.1)).passed
 
 
 def test_what_seemed_slow_once_passes() -> None:

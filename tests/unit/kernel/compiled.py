@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from dispatch_recorder import DispatchRecorder
 
 TARGETS = {"sm_80": 80, "sm_90": 90, "sm_100": 100, "gfx942": "gfx942"}
 
@@ -129,25 +129,6 @@ class _Driver:
         self.grids.append(grid)
 
 
-class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records what PyTorch does: operations, and the bytes of new memory."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.operations: list[str] = []
-        self.allocated = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        self.operations.append(str(func))
-        known = {x.untyped_storage().data_ptr() for x in args if isinstance(x, torch.Tensor)}
-        if isinstance(result, torch.Tensor):
-            storage = result.untyped_storage()
-            if storage.data_ptr() not in known:
-                self.allocated += storage.nbytes()
-        return result
-
-
 class Launches(SimpleNamespace):
     """What happened: kernels `prepared` and, in the end, `compiled`; whether a product was `fused`
     with a sum; and per batch the `grids` launched, the `operations` of PyTorch and the bytes that
@@ -183,11 +164,11 @@ def launches(
         n = torch.ones(2 * rows + 1, dtype=torch.float64)[1::2]
         exclude = torch.zeros(1, dtype=torch.bool).expand(rows)
         driver.grids.clear()
-        with Recorder() as recorder:
+        with DispatchRecorder() as recorder:
             masker.mask_(logits, n, exclude)
         found.grids.append(list(driver.grids))
         found.operations.append(recorder.operations)
-        found.allocated.append(recorder.allocated)
+        found.allocated.append(sum(recorder.allocated))
     found.compiled, found.fused = compiled(), driver.fused
     return found
 
@@ -221,9 +202,9 @@ def launches_of_the_operation(
 
     driver = _install_driver()
     logits = torch.zeros(rows, vocabulary)
-    with Recorder() as recorder:
+    with DispatchRecorder() as recorder:
         top_n_sigma._mask_with_triton(logits, n, exclude=False)
-    return driver.grids, recorder.operations, recorder.allocated
+    return driver.grids, recorder.operations, sum(recorder.allocated)
 
 
 def _install_driver() -> _Driver:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from dispatch_recorder import DispatchRecorder
 from unit.processor.bit_patterns import bits
 from unit.processor.layouts import LAYOUTS
 
@@ -136,28 +135,6 @@ def test_twice_is_once_and_more_keeps_more() -> None:
         kept = once.isfinite()
 
 
-class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Records every operation, and the bytes of each new storage among its results."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.calls: list[str] = []
-        self.allocated: list[int] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        self.calls.append(str(func))
-        for leaf in tree_leaves(result):
-            # A view of the argument is no new memory; its storage is the argument's.
-            if isinstance(leaf, torch.Tensor) and leaf.untyped_storage().data_ptr() not in {
-                argument.untyped_storage().data_ptr()
-                for argument in tree_leaves((args, kwargs))
-                if isinstance(argument, torch.Tensor)
-            }:
-                self.allocated.append(leaf.untyped_storage().nbytes())
-        return result
-
-
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "misaligned start"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("neg_inf", ["noop", "exclude"])
@@ -169,9 +146,9 @@ def test_memory_does_not_grow_with_the_batch(layout: str, dtype: torch.dtype, ne
     buffers = []
     for rows in (4, 64):
         view = LAYOUTS[layout](logits[:rows])
-        with Recorder() as recorder:
+        with DispatchRecorder() as recorder:
             top_n_sigma_(view, 1.0, neg_inf=neg_inf)  # type: ignore[arg-type]
-        assert recorder.calls
+        assert recorder.operations
         assert 0 < max(recorder.allocated) <= 8 * (size + 128)
         buffers.append([count for count in recorder.allocated if count >= size])
     assert buffers[0] == buffers[1]
@@ -181,6 +158,6 @@ def test_memory_does_not_grow_with_the_batch(layout: str, dtype: torch.dtype, ne
 @pytest.mark.parametrize("n", [None, [None] * 4, torch.zeros(4), torch.tensor(math.inf)])
 def test_no_enabled_row_costs_no_work_on_the_logits(n: Any) -> None:
     logits = sample(4, 1000, torch.float32)
-    with Recorder() as recorder:
+    with DispatchRecorder() as recorder:
         top_n_sigma_(logits, n)
-    assert not [call for call in recorder.calls if "_local_scalar_dense" not in call]
+    assert not [call for call in recorder.operations if "_local_scalar_dense" not in call]
