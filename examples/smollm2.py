@@ -128,6 +128,7 @@ class Tokenizer:
     """GPT-2's byte-level byte-pair encoding with the model's own vocabulary and merges."""
 
     def __init__(self, tokens: list[str], merges: list[str]) -> None:
+        self.tokens = tokens
         self.ids = {token: i for i, token in enumerate(tokens)}
         self.ranks = {merge: i for i, merge in enumerate(merges)}
         # GPT-2 writes bytes that do not print as the characters from U+0100 on, in byte order.
@@ -135,6 +136,7 @@ class Tokenizer:
         others = [byte for byte in range(256) if byte not in printing]
         self.letters = {byte: chr(byte) for byte in printing}
         self.letters |= {byte: chr(256 + i) for i, byte in enumerate(others)}
+        self.bytes = {letter: byte for byte, letter in self.letters.items()}
 
     def encode(self, text: str) -> list[int]:
         """Token ids of ``text``; the two chat markers are recognised, no other special token."""
@@ -146,6 +148,11 @@ class Tokenizer:
                 for word in _WORDS.findall(part):
                     ids += self._merge([self.letters[byte] for byte in word.encode()])
         return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of ``ids``, special tokens by their names; U+FFFD for bytes that are not UTF-8."""
+        letters = "".join(self.tokens[i] for i in ids)
+        return bytes(self.bytes[letter] for letter in letters).decode(errors="replace")
 
     def _merge(self, parts: list[str]) -> list[int]:
         never = len(self.ranks)
