@@ -33,6 +33,9 @@ _OUTCOMES: dict[str, Outcome] = {
     "rejected": "rejected",
     "error": "raised",
 }
+_QUOTED = 200
+"""Characters of an answer that a message quotes."""
+
 _CLAIMS = ("name", "version", "batched", "per_row_n", "extreme", "n_format", "parameter")
 
 
@@ -107,7 +110,8 @@ class HarnessDriver:
         }
         answer = self._read(self._process.ask(json.dumps(hello)), "harness_hello")
         if self._expected is not None and answer != self._expected:
-            raise self._nonsense(f"its claims changed from {self._expected!r} to {answer!r}")
+            before, after = repr(self._expected)[:_QUOTED], repr(answer)[:_QUOTED]
+            raise self._nonsense(f"its claims changed from {before} to {after}")
         self._expected = answer
         return answer
 
@@ -122,7 +126,8 @@ class HarnessDriver:
         self._asked += 1
         answer = self._read(self._process.ask(self._question(batch)), "answer")
         if answer["id"] != self._asked:
-            raise self._nonsense(f"answered id {answer['id']} when asked {self._asked}")
+            answered = str(answer["id"])[:_QUOTED]
+            raise self._nonsense(f"answered id {answered} when asked {self._asked}")
         bits = self._bits(answer["logits"], batch) if answer["type"] == "result" else None
         return Observation(
             outcome=_OUTCOMES[answer["type"]],
@@ -157,12 +162,13 @@ class HarnessDriver:
     def _read(self, line: str, kind: str) -> dict[str, Any]:
         try:
             message: dict[str, Any] = json.loads(line)
+            error = jsonschema.exceptions.best_match(_validator(kind).iter_errors(message))
         except (ValueError, RecursionError):
-            raise self._nonsense(f"not JSON: {line[:200]!r}") from None
-        error = jsonschema.exceptions.best_match(_validator(kind).iter_errors(message))
+            # What can just be parsed may still be too deep to be looked at.
+            raise self._nonsense(f"not JSON: {line[:_QUOTED]!r}") from None
         if error is not None:
             where = "" if error.json_path == "$" else f"{error.json_path[2:]}: "
-            raise self._nonsense(f"{where}{error.message[:200]} in {line[:200]!r}")
+            raise self._nonsense(f"{where}{error.message[:_QUOTED]} in {line[:_QUOTED]!r}")
         return message
 
     def _bits(self, text: str, batch: Batch) -> Bits:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import queue
 import subprocess
 import threading
@@ -45,7 +46,7 @@ class LineProcess:
     def __init__(self, command: Sequence[str], timeout: float = DEFAULT_TIMEOUT) -> None:
         self._command = list(command)
         self.timeout = timeout
-        self._process: subprocess.Popen[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._errors: list[str] = []
         self._stderr_reader: threading.Thread | None = None
@@ -60,8 +61,8 @@ class LineProcess:
         """The answer to ``line``.
 
         Raises:
-            ImplementationCrashed: the process cannot be started, died, closed its output, or did
-                not answer in time.
+            ImplementationCrashed: the process cannot be started, died, closed its output, did not
+                answer in time, or answered with a line that is too long.
         """
         process = self._process or self._start()
         assert process.stdin is not None
@@ -74,8 +75,14 @@ class LineProcess:
         except queue.Empty:
             self.stop()
             raise ImplementationCrashed(f"no answer within {self.timeout:g} s") from None
-        if answer:
+        if answer.endswith("\n"):
             return answer
+        if answer:
+            self.stop()
+            raise ImplementationCrashed(
+                f"its process wrote a line of more than {LONGEST_ANSWER} characters: "
+                f"{answer[:200]!r}"
+            )
         raise ImplementationCrashed(self._end_of(process))
 
     def finish(self) -> None:
@@ -100,7 +107,7 @@ class LineProcess:
                 self._sender.join(self.grace)
             self._close_input(process)
 
-    def _close_input(self, process: subprocess.Popen[str]) -> bool:
+    def _close_input(self, process: subprocess.Popen[bytes]) -> bool:
         # While a line is being written, closing would wait until somebody has read it.
         if self._sender is not None and self._sender.is_alive():
             return False
@@ -109,7 +116,7 @@ class LineProcess:
             process.stdin.close()
         return True
 
-    def _end_of(self, process: subprocess.Popen[str]) -> str:
+    def _end_of(self, process: subprocess.Popen[bytes]) -> str:
         """What became of a process whose output has ended."""
         try:
             code = process.wait(self.grace)
@@ -123,16 +130,13 @@ class LineProcess:
         how = f"signal {-code}" if code < 0 else f"exit status {code}"
         return f"its process died with {how}" + (f": {last}" if last else "")
 
-    def _start(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[bytes]:
         try:
             process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
             )
         except OSError as error:
             raise ImplementationCrashed(
@@ -151,10 +155,10 @@ class LineProcess:
         return process
 
 
-def _send(stream: IO[str], line: str) -> None:
+def _send(stream: IO[bytes], line: str) -> None:
     # A process that has died or is killed meanwhile is noticed by whoever waits for the answer.
     try:
-        stream.write(line + "\n")
+        stream.write(f"{line}\n".encode())
         stream.flush()
     except (OSError, ValueError):
         # What could not be written would be tried again, and fail, when the stream is collected.
@@ -162,17 +166,22 @@ def _send(stream: IO[str], line: str) -> None:
             stream.close()
 
 
-def _collect(stream: IO[str], lines: list[str], keep: int = 50) -> None:
-    with stream:
-        while line := stream.readline(_LONGEST_ERROR):
+def _text(stream: IO[bytes]) -> io.TextIOWrapper:
+    # A carriage return ends no line: it may stand between the members of a JSON object.
+    return io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="\n")
+
+
+def _collect(stream: IO[bytes], lines: list[str], keep: int = 50) -> None:
+    with _text(stream) as text:
+        while line := text.readline(_LONGEST_ERROR):
             lines.append(line)
             del lines[:-keep]
 
 
-def _forward(stream: IO[str], answers: queue.SimpleQueue[str]) -> None:
+def _forward(stream: IO[bytes], answers: queue.SimpleQueue[str]) -> None:
     # To stop reading closes the pipe: who goes on writing dies of it, and fills no memory of ours.
-    with stream:
-        while answers.qsize() <= _MOST_UNREAD and (line := stream.readline(LONGEST_ANSWER)):
+    with _text(stream) as text:
+        while answers.qsize() <= _MOST_UNREAD and (line := text.readline(LONGEST_ANSWER)):
             # Without its end it is what a process has left behind that died while it wrote.
             if line.endswith("\n"):
                 answers.put(line)

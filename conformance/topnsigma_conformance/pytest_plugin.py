@@ -11,6 +11,7 @@ import pytest
 
 from topnsigma_conformance.checks import CHECKS
 from topnsigma_conformance.implementation import Implementation
+from topnsigma_conformance.printable import printable_lines
 from topnsigma_conformance.profiles import PROFILES
 from topnsigma_conformance.session import Session
 from topnsigma_conformance.target import TargetError, load
@@ -51,7 +52,7 @@ def implementation(request: pytest.FixtureRequest) -> Implementation:
     try:
         return load(target, request.config.getoption("--tns-device"))
     except TargetError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.UsageError(printable_lines(str(error))) from error
 
 
 @pytest.fixture(scope="session")

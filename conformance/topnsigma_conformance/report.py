@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.shown_row import ShownRow
 
 Status = Literal["pass", "quality-warning", "fail", "unsupported", "waived", "error", "crash"]
@@ -74,8 +75,9 @@ class Failure:
     shown: ShownRow | None = None
 
     def __str__(self) -> str:
-        lines = [f"{self.rule or 'error'}: {self.message}"]
-        lines.append(f"  dialect {self.dialect}, {self.dtype}")
+        # Lines of a message could pass for those below it.
+        message = self.message.replace("\n", "\n  | ")
+        lines = [f"  dialect {self.dialect}, {self.dtype}"]
         if self.token is not None:
             lines.append(f"  row {self.row}, token {self.token} of {self.size}, n = {self.n}")
             lines.append(f"  logit {self.logit!r} ({self.logit_bits})")
@@ -92,7 +94,7 @@ class Failure:
         if self.matches:
             lines.append(f"  matches {' or '.join(self.matches)}")
         lines.append(f"  reproduce: {self.reproduce}")
-        return "\n".join(lines)
+        return "\n".join([f"{self.rule or 'error'}: {message}", *map(printable, lines)])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -213,14 +215,15 @@ class Report:
         if self.conforms:
             return
         lines = [
-            f"{self.header.implementation} does not conform to {self.header.dialect}:"
+            f"{printable(self.header.implementation)} does not conform to {self.header.dialect}:"
             f" {len(self.failures)} of {self.header.expected} checks"
         ]
         if not self.complete:
             what = "interrupted" if self.interrupted else "incomplete"
             lines.append(f"{what}: {len(self.results)} of {self.header.expected} checks ran")
         for result in self.failures:
-            said = [str(each) for each in (result.detail, result.failure) if each]
+            failure = printable_lines(str(result.failure)) if result.failure else ""
+            said = filter(None, (printable(result.detail), failure))
             lines.append(f"{result.check}: {'; '.join(said)}")
         if self.explained_by:
             lines.append(f"all failures fit the dialect {' or '.join(self.explained_by)}")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from topnsigma_conformance.case import Case
@@ -19,10 +18,11 @@ from topnsigma_conformance.check_implementation import Interrupted, check_implem
 from topnsigma_conformance.checks import CHECKS
 from topnsigma_conformance.implementation import Implementation
 from topnsigma_conformance.line_process import DEFAULT_TIMEOUT
+from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.profiles import PROFILES
 from topnsigma_conformance.report import CONFORMING, CheckResult, Report
 from topnsigma_conformance.session import Session
-from topnsigma_conformance.table import result_line, summary_table
+from topnsigma_conformance.table import result_text, summary_table
 from topnsigma_conformance.target import TargetError, callable_target, load
 from topnsigma_reference import Dialect
 
@@ -132,7 +132,7 @@ def run(
     try:
         implementations = [(target, load(target, device, timeout)) for target in named]
     except TargetError as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(printable_lines(str(error))) from error
     number = _seed(seed)
     if case_json is not None:
         sys.exit(
@@ -174,7 +174,7 @@ class _Plan:
 
 def _run_one(console: Console, target: str, implementation: Implementation, plan: _Plan) -> Report:
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -182,21 +182,18 @@ def _run_one(console: Console, target: str, implementation: Implementation, plan
     selected = list(plan.checks) or list(CHECKS)
     dialect = plan.dialect or implementation.dialect
     both = dialect != Dialect()
+    name = printable(implementation.name)
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task(implementation.name, total=len(selected) * (2 if both else 1))
+        task = progress.add_task(name, total=len(selected) * (2 if both else 1))
         done = itertools.count(1)
 
         def advance(result: CheckResult) -> None:
             progress.advance(task)
             # Results under RFC come second; they are summed up, not listed.
             if next(done) <= len(selected):
-                console.print(result_line(result), highlight=False)
-                if result.detail:
-                    console.print(f"[dim]{'':>16}{escape(result.detail)}[/]", highlight=False)
-                if result.failure is not None:
-                    console.print(f"[red]{escape(str(result.failure))}[/]", highlight=False)
+                console.print(result_text(result))
             else:
-                progress.update(task, description=f"{implementation.name} under RFC")
+                progress.update(task, description=f"{name} under RFC")
 
         result = check_implementation(
             implementation,
@@ -262,9 +259,7 @@ def _replay(
                 result = session.replay(CHECKS[checks[0]], case, dtype or session.claims.dtypes[0])
             except ValueError as error:
                 raise click.UsageError(str(error)) from error
-        console.print(result_line(result), highlight=False)
-        if result.failure is not None:
-            console.print(f"[red]{escape(str(result.failure))}[/]", highlight=False)
+        console.print(result_text(result))
         results.append(result)
     return _CONFORMS if all(result.status in CONFORMING for result in results) else _DOES_NOT
 

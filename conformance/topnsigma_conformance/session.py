@@ -35,6 +35,9 @@ from topnsigma_reference import SPEC_VERSION, Dialect
 
 _SCALES: tuple[Scale, ...] = ("small", "large")
 
+_LONGEST_MESSAGE = 4000
+"""Characters of what an implementation says that a report carries."""
+
 
 class Session:
     """One implementation under one dialect, check by check.
@@ -244,7 +247,7 @@ class Session:
         violation = found.trouble if isinstance(found.trouble, Violation) else None
         return Failure(
             rule=violation.rule if violation else "",
-            message=str(found.trouble),
+            message=_shortened(str(found.trouble)),
             dialect=str(self.dialect),
             dtype=context.dtype,
             case=case,
@@ -252,3 +255,7 @@ class Session:
             matches=matching_fields(violation, self.dialect) if violation else (),
             **(located(violation, self.dialect) if violation else {}),
         )
+
+
+def _shortened(message: str) -> str:
+    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:_LONGEST_MESSAGE]}…"

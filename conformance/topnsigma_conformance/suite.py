@@ -17,6 +17,7 @@ import warnings
 import pytest
 
 from topnsigma_conformance.check import Check
+from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.report import CONFORMING
 from topnsigma_conformance.session import Session
 
@@ -31,9 +32,10 @@ def test_conformance(tns_check: Check, tns_session: Session) -> None:
     """The implementation passes this check."""
     result = tns_session.run(tns_check)
     if result.status in ("unsupported", "waived"):
-        pytest.skip(f"{result.status}: {result.detail}")
+        pytest.skip(f"{result.status}: {printable(result.detail)}")
     if result.status == "quality-warning":
         warnings.warn(f"{result.check}: {result.detail}", QualityWarning, stacklevel=1)
     # The detail says so where a waiver has expired, or was not needed.
-    said = [text for text in (result.detail, result.failure) if text]
-    assert result.status in CONFORMING, "\n".join(map(str, said))
+    failure = printable_lines(str(result.failure)) if result.failure else ""
+    said = filter(None, (printable(result.detail), failure))
+    assert result.status in CONFORMING, "\n".join(said)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich import box
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.report import CheckResult, Report, Status
 
 STYLES: dict[Status, str] = {
@@ -32,10 +33,11 @@ def summary_table(reports: Iterable[Report]) -> Table:
     for report in reports:
         header = report.header
         failed = report.count("fail") + report.count("error") + report.count("crash")
-        dialect = header.dialect.replace(",", "\n")
+        dialect = "\n".join(map(printable, header.dialect.split(",")))
         table.add_row(
-            f"{escape(header.implementation)}"
-            f"\n[dim]{escape(header.version)}, {escape(header.device)}\n{escape(dialect)}[/]",
+            Text(printable(header.implementation)).append(
+                f"\n{printable(header.version)}, {printable(header.device)}\n{dialect}", "dim"
+            ),
             f"{len(report.results)}/{header.expected}",
             str(report.count("pass")),
             str(report.count("quality-warning")),
@@ -48,11 +50,17 @@ def summary_table(reports: Iterable[Report]) -> Table:
     return table
 
 
-def result_line(result: CheckResult) -> str:
-    """One line of rich markup on one check."""
-    style = STYLES[result.status]
-    line = f"[{style}]{result.status:>15}[/] {result.check:<20}"
-    return f"{line} {result.examples:>6} cases {result.seconds:7.2f} s"
+def result_text(result: CheckResult) -> Text:
+    """One line on one check; below it, what it says of a waiver, and its failure."""
+    text = Text.assemble(
+        (f"{result.status:>15}", STYLES[result.status]),
+        f" {result.check:<20} {result.examples:>6} cases {result.seconds:7.2f} s",
+    )
+    if result.detail:
+        text.append(f"\n{'':>16}{printable(result.detail)}", "dim")
+    if result.failure is not None:
+        text.append(f"\n{printable_lines(str(result.failure))}", "red")
+    return text
 
 
 def _verdict(conforms: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.resources
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -73,10 +74,10 @@ def _read(path: Path) -> Iterator[Report]:
 
 def _entry(line: bytes, where: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
-    except ValueError:
+        entry = _json(line)
+        wrong = jsonschema.exceptions.best_match(_validator(entry).iter_errors(entry))
+    except (ValueError, RecursionError):
         raise ValueError(f"{where}: not a line of a report: no JSON") from None
-    wrong = jsonschema.exceptions.best_match(_validator(entry).iter_errors(entry))
     if wrong is None:
         return dict(entry)
     version = (
@@ -89,10 +90,32 @@ def _entry(line: bytes, where: str) -> dict[str, Any]:
 
 def _is_json(line: bytes) -> bool:
     try:
-        json.loads(line)
-    except ValueError:
+        _json(line)
+    except (ValueError, RecursionError):
         return False
     return True
+
+
+def _json(line: bytes) -> Any:
+    """The value of a line, without what no JSON of ours can carry on: NaN and infinities.
+
+    Raises:
+        ValueError: it is not JSON, or holds a number that is not finite as binary64.
+        RecursionError: it is too deep.
+    """
+    return json.loads(line, parse_float=_finite, parse_int=_whole, parse_constant=_finite)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not finite")
+    return value
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
 
 
 @functools.cache

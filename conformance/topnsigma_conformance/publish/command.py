@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.publish.badge import badge
 from topnsigma_conformance.publish.collection import check_comparable, read_reports
 from topnsigma_conformance.publish.junit import junit_xml
@@ -51,7 +52,7 @@ def summary(reports: tuple[Path, ...], **files: Path | None) -> None:
         found = read_reports(reports)
         check_comparable(found)
     except (OSError, ValueError) as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(printable_lines(str(error))) from error
     for name, path in files.items():
         if path is not None:
             try:
@@ -67,5 +68,6 @@ def summary(reports: tuple[Path, ...], **files: Path | None) -> None:
         if not report.complete:
             ran = f"{len(report.results)} of {report.header.expected} checks have a result"
             what = "interrupted" if report.interrupted else "partial"
-            console.print(f"{report.header.implementation}: {what}, {ran}", markup=False)
+            name = printable(report.header.implementation)
+            console.print(f"{name}: {what}, {ran}", markup=False, emoji=False)
     sys.exit(0 if all(report.conforms for report in found) else 1)

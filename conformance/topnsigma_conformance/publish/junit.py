@@ -34,7 +34,7 @@ def _suite(report: Report, title: str) -> ElementTree.Element:
     suite = ElementTree.Element(
         "testsuite",
         name=title,
-        timestamp=header.started,
+        timestamp=_text(header.started),
         tests=str(len(report.results) + missing),
         failures=str(report.count("fail")),
         errors=str(report.count("error") + report.count("crash") + missing),

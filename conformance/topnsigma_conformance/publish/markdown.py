@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.publish.rule_order import WORST_FIRST, rule_of, rules_of
 from topnsigma_conformance.publish.title import titles
 from topnsigma_conformance.report import CONFORMING, Report, Status
@@ -19,7 +20,7 @@ _MARKS: dict[Status, str] = {
     "crash": "**crash**",
 }
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
 
 
 def markdown(reports: Sequence[Report]) -> str:
@@ -52,11 +53,12 @@ def matrix(reports: Sequence[Report]) -> str:
 
 def inline(text: str) -> str:
     """``text`` on one line, with nothing in it that Markdown would read."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _SPECIAL.sub(r"\\\1", printable(" ".join(text.split())))
 
 
 def block(text: str) -> str:
-    """``text`` as it is, whatever it holds."""
+    """``text``, line by line, whatever it holds."""
+    text = printable_lines(text)
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
@@ -76,7 +78,7 @@ def _partial(named: _Named) -> Iterator[str]:
 def _waivers(named: _Named) -> Iterator[str]:
     lines = [
         f"- {title}, {inline(result.check)} ({result.status}): {inline(waiver.reason)}"
-        f" ({inline(waiver.issue)}), until {waiver.expires}"
+        f" ({inline(waiver.issue)}), until {inline(waiver.expires)}"
         for title, report in named
         for result in report.results
         if (waiver := result.waiver) is not None

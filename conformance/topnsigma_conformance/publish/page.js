@@ -26,8 +26,8 @@ function writeHead() {
   const [only] = DATA.reports, failing = counted("fail", "error", "crash");
   byId("verdict").textContent = DATA.reports.length > 1
     ? `${conforming} of ${DATA.reports.length} reports conform to their own dialect.`
-    : `${only.title} ${only.footer.conforms ? "conforms" : only.footer.complete ? "does not conform" : "has not been checked to the end: nothing is said of whether it conforms"}`
-      + `${only.footer.complete ? ` to the dialect ${only.header.dialect}` : ""}.`;
+    : `${visible(only.title)} ${only.footer.conforms ? "conforms" : only.footer.complete ? "does not conform" : "has not been checked to the end: nothing is said of whether it conforms"}`
+      + `${only.footer.complete ? ` to the dialect ${visible(only.header.dialect)}` : ""}.`;
   const number = (count, text) => byId("numbers").append(el("li", {}, el("b", {}, String(count)), ` ${text}`));
   number(failing, "failing");
   number(counted("quality-warning"), counted("quality-warning") === 1 ? "warning" : "warnings");

@@ -4,12 +4,19 @@ const MARKS = {
   waived: ["◐", "waived"], fail: ["✗", "fail"], error: ["✗", "error"], crash: ["✗", "crash"],
 };
 
+// Text of a report: what would turn the writing around, or cannot be seen, as an escape.
+function visible(text) {
+  return text.replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu,
+    (each) => `\\u{${each.codePointAt(0).toString(16)}}`);
+}
+
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value !== null && value !== undefined) node.setAttribute(name, value);
   }
-  node.append(...children.filter((child) => child !== null && child !== undefined));
+  node.append(...children.filter((child) => child !== null && child !== undefined)
+    .map((child) => (typeof child === "string" ? visible(child) : child)));
   return node;
 }
 
@@ -26,7 +33,7 @@ function pill(status) {
 
 // A link where the reference is an address; nothing else that a report holds becomes one.
 function issueLink(issue) {
-  if (!/^https?:\/\//.test(issue)) return document.createTextNode(issue);
+  if (!/^https?:\/\//.test(issue)) return document.createTextNode(visible(issue));
   return el("a", { href: issue, rel: "noopener noreferrer" }, issue);
 }
 
@@ -145,9 +152,10 @@ async function copy(text, source) {
 }
 
 function command(text) {
-  const code = el("code", {}, text), button = el("button", { type: "button" }, "Copy");
+  // What is copied is what is seen.
+  const shown = visible(text), code = el("code", {}, shown), button = el("button", { type: "button" }, "Copy");
   button.addEventListener("click", async () => {
-    button.textContent = (await copy(text, code)) ? "Copied" : "Selected";
+    button.textContent = (await copy(shown, code)) ? "Copied" : "Selected";
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
   const pre = el("pre", { tabindex: "0", "aria-label": "Command that shows it again" }, code);

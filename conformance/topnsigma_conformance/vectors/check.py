@@ -93,7 +93,7 @@ def _parsed(path: Path) -> tuple[Any, list[str]]:
         return json.loads(path.read_bytes()), []
     except FileNotFoundError:
         return None, ["is missing"]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return None, [f"is not JSON: {error}"]
 
 

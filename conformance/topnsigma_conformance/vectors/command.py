@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from topnsigma_conformance.printable import printable
 from topnsigma_conformance.vectors.check import problems
 from topnsigma_conformance.vectors.export import export, exported_names
 
@@ -44,7 +45,7 @@ def check(directory: Path) -> None:
     """
     found = list(problems(directory))
     for problem in found[:_SHOWN]:
-        click.echo(problem)
+        click.echo(printable(problem))
     if len(found) > _SHOWN:
         click.echo(f"… and {len(found) - _SHOWN} more")
     if not found:

@@ -26,6 +26,7 @@ Outcome = tuple[str, str]
 
 SILENT = ("crash", "no answer within 0.2 s")
 MEMORY = ("error", "MemoryError")
+TOO_LONG = ("crash", "wrote a line of more than 1048576 characters: '[[[")
 
 OUTCOMES: dict[str, tuple[Outcome, Outcome]] = {
     # In a process of its own; behind a harness.
@@ -52,7 +53,7 @@ OUTCOMES: dict[str, tuple[Outcome, Outcome]] = {
     # Standard output is where a harness answers.
     "Prints": (("pass", ""), ("crash", "not JSON: 'debug")),
     "AnswersNonsense": (("crash", "answered nonsense: 'nonsense"), ("crash", "not JSON: 'nons")),
-    "AnswersWithoutEnd": (("crash", "answered nonsense: '[[["), ("crash", "not JSON: '[[[")),
+    "AnswersWithoutEnd": (TOO_LONG, TOO_LONG),
     "AnswersForEver": (("crash", "answered nonsense: 'nonsense"), ("crash", "not JSON: 'nons")),
 }
 
