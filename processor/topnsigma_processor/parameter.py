@@ -3,13 +3,14 @@
 import math
 from collections.abc import Sequence
 from numbers import Real
+from typing import SupportsFloat, cast
 
 import torch
 
+from topnsigma_processor.short_repr import short_repr
+
 ACCEPTED = "a finite real number > 0, or None to disable"
 TENSOR_DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-
-_REPR_LENGTH = 80
 
 
 def values_per_row(n: object, rows: int) -> list[float | None]:
@@ -68,26 +69,17 @@ def validated(value: object, name: str) -> float | None:
     """
     if value is None:
         return None
-    # bool is a numbers.Real; numpy.bool_ and Decimal are not.
-    if not isinstance(value, bool) and isinstance(value, Real):
-        try:
-            number = float(value)
-        except Exception:  # 10**400 raises OverflowError; a third-party Real may raise anything
-            number = math.nan
-        if math.isfinite(number) and number > 0:
-            return number
-    raise ValueError(f"{name} must be {ACCEPTED}, got {short_repr(value)}")
-
-
-def short_repr(value: object) -> str:
-    """Return `repr(value)`, shortened, for an error message; never raises."""
+    # 10**400 raises OverflowError; a class of others may raise anything, in `__class__` too, which
+    # isinstance asks for.
     try:
-        text = repr(value)
-    except Exception:  # an int of more than 4,300 digits has no repr
-        return f"a value of type {type(value).__name__} that has no repr"
-    if len(text) > _REPR_LENGTH:
-        return f"{text[:_REPR_LENGTH]}… ({type(value).__name__})"
-    return text
+        # bool is a numbers.Real; numpy.bool_ and Decimal are not.
+        a_number = isinstance(value, Real) and not isinstance(value, bool)
+        number = float(cast(SupportsFloat, value)) if a_number else math.nan
+    except Exception:
+        number = math.nan
+    if math.isfinite(number) and number > 0:
+        return number
+    raise ValueError(f"{name} must be {ACCEPTED}, got {short_repr(value)}")
 
 
 def _from_tensor(n: torch.Tensor, rows: int) -> list[float | None]:

@@ -3,10 +3,11 @@
 Nothing here imports vLLM: the functions take what vLLM hands over, which is whatever a client sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple, cast
 
-from topnsigma_processor.parameter import short_repr, validated
+from topnsigma_processor.parameter import validated
+from topnsigma_processor.short_repr import short_repr
 from topnsigma_processor.top_n_sigma import NEG_INF_POLICIES
 
 N_KEY = "top_n_sigma"
@@ -35,18 +36,53 @@ def parse_extra_args(extra_args: object) -> RequestParameters:
 
     Raises:
         ValueError: `top_n_sigma` is not in the domain of TNS-1, `top_n_sigma_neg_inf` is no policy,
-            a key that begins with `top_n_sigma` is unknown, or `extra_args` is no mapping. The
-            message names the key, the value and what is accepted.
+            a key that begins with `top_n_sigma` is unknown, or `extra_args` is no dict. The
+            message names the key, the value (long ones shortened) and what is accepted. Nothing
+            else is raised, whatever `extra_args` holds.
     """
     if extra_args is None:
         return RequestParameters()
-    if not isinstance(extra_args, Mapping):
+    # Not isinstance, and dict's own items: a client in this process can hand over an object whose
+    # class answers as it likes, or raises.
+    if not issubclass(type(extra_args), dict):
         raise ValueError(f"extra_args must be a dict or None, got {short_repr(extra_args)}")
-    _refuse_unknown(extra_args, REQUEST_KEYS, "extra_args")
+    entries = dict.items(cast(dict[object, object], extra_args))
+    ours = _ours(entries, REQUEST_KEYS, "extra_args")
     return RequestParameters(
-        n=validated(extra_args.get(N_KEY), N_KEY),
-        neg_inf=_policy(extra_args.get(NEG_INF_KEY), NEG_INF_KEY),
+        n=validated(ours.get(N_KEY), N_KEY),
+        neg_inf=_policy(ours.get(NEG_INF_KEY), NEG_INF_KEY),
     )
+
+
+def plain_extra_args(extra_args: object) -> object:
+    """Return `extra_args` such that what they say about top-nσ can be sent to another process.
+
+    TNS-1 accepts numbers of every class, numpy's for one. vLLM sends Python's own only, and says so
+    after it has entered the request in its books, where it then waits for ever. So, if need be, the
+    result is an equal dict with n as float and the rest of ours as str.
+
+    Raises:
+        ValueError: see `parse_extra_args`; or other keys can't be put into a new dict.
+    """
+    requested = parse_extra_args(extra_args)
+    if extra_args is None:
+        return None
+    entries = dict.items(cast(dict[object, object], extra_args))
+    plain = {N_KEY: requested.n, NEG_INF_KEY: requested.neg_inf}
+    if all(
+        type(key) is str and type(value) is type(plain[key])
+        for key, value in entries
+        if _own_key(key) is not None
+    ):
+        return extra_args
+    try:
+        return {
+            _own_key(key) or key: plain.get(_own_key(key) or "", value) for key, value in entries
+        }
+    except Exception as error:  # `__hash__` and `__eq__` of the keys of others
+        raise ValueError(
+            f"extra_args must have keys that can be compared, got {short_repr(extra_args)}"
+        ) from error
 
 
 def parse_additional_config(additional_config: object) -> Policy:
@@ -61,8 +97,8 @@ def parse_additional_config(additional_config: object) -> Policy:
     # Platforms may put an object of their own there: then it says nothing about us.
     if not isinstance(additional_config, Mapping):
         return "noop"
-    _refuse_unknown(additional_config, (CONFIG_KEY,), "additional_config")
-    ours = additional_config.get(CONFIG_KEY)
+    entries = additional_config.items()
+    ours = _ours(entries, (CONFIG_KEY,), "additional_config").get(CONFIG_KEY)
     if ours is None:
         return "noop"
     name = f"additional_config[{CONFIG_KEY!r}]"
@@ -78,17 +114,39 @@ def parse_additional_config(additional_config: object) -> Policy:
     return _policy(ours.get("neg_inf"), f"{name}['neg_inf']") or "noop"
 
 
-def _refuse_unknown(given: Mapping[object, object], known: tuple[str, ...], where: str) -> None:
-    for key in given:
-        if isinstance(key, str) and key.startswith(N_KEY) and key not in known:
-            raise ValueError(f"{where} has no key {short_repr(key)}; known are {_listed(known)}")
+def _ours(
+    entries: Iterable[tuple[object, object]], known: tuple[str, ...], where: str
+) -> dict[str, object]:
+    """The entries whose keys begin with `top_n_sigma`, under plain strings.
+
+    Keys of others are not compared with anything: their `__eq__` and `__hash__` are not ours.
+    """
+    ours: dict[str, object] = {}
+    for key, value in entries:
+        text = _own_key(key)
+        if text is not None:
+            ours[text] = value
+    for text in ours:
+        if text not in known:
+            raise ValueError(f"{where} has no key {short_repr(text)}; known are {_listed(known)}")
+    return ours
+
+
+def _own_key(key: object) -> str | None:
+    """The key as a plain string if it begins with `top_n_sigma`, else None."""
+    if not issubclass(type(key), str):
+        return None
+    text = str.__str__(cast(str, key))
+    return text if text.startswith(N_KEY) else None
 
 
 def _policy(value: object, name: str) -> Policy | None:
     if value is None:
         return None
-    if isinstance(value, str) and value in NEG_INF_POLICIES:
-        return cast(Policy, value)
+    if issubclass(type(value), str):
+        text = str.__str__(cast(str, value))
+        if text in NEG_INF_POLICIES:
+            return cast(Policy, text)
     accepted = " or ".join(repr(policy) for policy in NEG_INF_POLICIES)
     raise ValueError(f"{name} must be {accepted}, got {short_repr(value)}")
 

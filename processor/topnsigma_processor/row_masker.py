@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 
 from topnsigma_processor import torch_path
-from topnsigma_processor.path_choice import Path, uses_triton
+from topnsigma_processor.path_choice import Path, uses_triton, warn_of_torch
 
 if TYPE_CHECKING:
     from topnsigma_processor.triton_path import Workspace
@@ -22,11 +22,13 @@ class RowMasker:
         max_rows: the number of rows that are usual at most, > 0. More are masked in parts.
         device: where the logits will lie.
         dtype: of the logits.
-        path: which implementation; see `top_n_sigma_`.
+        path: which implementation; see `top_n_sigma_`. "auto" takes PyTorch's operations, and says
+            so in the log, where the kernels can't be compiled and loaded.
         schedule: how the Triton kernels are launched; the bits are the same either way.
 
     Raises:
-        ValueError: `vocab_size` or `max_rows` is not positive, or `path` can't be taken.
+        ValueError: `vocab_size` or `max_rows` is not positive, or `path` can't be taken. With the
+            path "triton", what the compiler or the driver raises is handed on.
 
     With the Triton path a call allocates nothing on the device and does not wait for it, and can be
     captured in a CUDA graph. Its workspace serves one stream.
@@ -52,10 +54,7 @@ class RowMasker:
         self.dtype = dtype
         self._workspace: Workspace | None = None
         if uses_triton(path, dtype, vocab_size, self.device):
-            from topnsigma_processor import triton_path
-
-            self._workspace = triton_path.Workspace(vocab_size, max_rows, self.device, schedule)
-            triton_path.prepare(dtype, self._workspace)
+            self._workspace = self._prepared_workspace(path, schedule)
 
     def mask_(self, logits: torch.Tensor, n: torch.Tensor, exclude: torch.Tensor) -> None:
         """Set every logit below its row's `max - n*σ` to -inf, in place.
@@ -78,6 +77,23 @@ class RowMasker:
         from topnsigma_processor import triton_path
 
         triton_path.mask_rows_(logits, n, exclude, self._workspace)
+
+    def _prepared_workspace(
+        self, path: Path, schedule: Literal["two-launch", "one-launch"]
+    ) -> Workspace | None:
+        """The workspace of compiled kernels; None if they can't be had and needn't."""
+        from topnsigma_processor import triton_path
+
+        workspace = triton_path.Workspace(self.vocab_size, self.max_rows, self.device, schedule)
+        try:
+            triton_path.prepare(self.dtype, workspace)
+        # What fails may be Triton, a C compiler, ptxas, the folder of Triton's cache or the driver.
+        except Exception as error:
+            if path == "triton":
+                raise
+            warn_of_torch(f"the kernels can't be prepared: {type(error).__name__}: {error}")
+            return None
+        return workspace
 
     @staticmethod
     def _mask_with_torch(logits: torch.Tensor, n: torch.Tensor, exclude: torch.Tensor) -> None:

@@ -7,8 +7,9 @@ from typing import Literal
 
 import torch
 
-from topnsigma_processor.parameter import short_repr, tensor_per_row, values_per_row
+from topnsigma_processor.parameter import tensor_per_row, values_per_row
 from topnsigma_processor.path_choice import Path, uses_triton
+from topnsigma_processor.short_repr import short_repr
 from topnsigma_processor.torch_path import mask_rows_
 
 DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -64,8 +65,9 @@ def top_n_sigma_(
             dtype is not floating-point. In either case nothing was written.
 
     Nothing is read from or written to `logits` if no row is enabled. The Triton path never waits
-    for the device. On the PyTorch path every enabled row reads a few numbers back to the host,
-    which on an accelerator waits for it.
+    for the device; what its compiler or the driver raises is handed on, and if that is at the first
+    launch, nothing was written. On the PyTorch path every enabled row reads a few numbers back to
+    the host, which on an accelerator waits for it.
     """
     _check_logits(logits)
     if not isinstance(neg_inf, str) or neg_inf not in NEG_INF_POLICIES:

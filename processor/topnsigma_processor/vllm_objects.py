@@ -1,10 +1,11 @@
 """What this package uses of the objects that vLLM hands to a logits processor.
 
 Written down as protocols, so that the plugin is type-checked where vLLM is not installed, and so
-that its dependence on vLLM can be read in one place. All of it is only read.
+that its dependence on vLLM can be read in one place. All of it is only read, but for a
+request's `extra_args`, which are replaced by equal ones.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Protocol
 
@@ -14,8 +15,7 @@ import torch
 class SamplingParams(Protocol):
     """`vllm.SamplingParams`: one request's parameters."""
 
-    @property
-    def extra_args(self) -> Mapping[str, Any] | None: ...
+    extra_args: object
 
     @property
     def temperature(self) -> float: ...

@@ -12,15 +12,17 @@ from typing import Any, cast
 
 import torch
 
+from topnsigma_processor.engine_turns import EngineTurns
 from topnsigma_processor.masking_features import masking_features
-from topnsigma_processor.parameter import short_repr
 from topnsigma_processor.request_parameters import (
     N_KEY,
     NEG_INF_KEY,
     parse_additional_config,
     parse_extra_args,
+    plain_extra_args,
 )
 from topnsigma_processor.row_masker import RowMasker
+from topnsigma_processor.short_repr import short_repr
 from topnsigma_processor.slot_state import Setting, SlotState
 from topnsigma_processor.vllm_objects import (
     BatchUpdate,
@@ -42,8 +44,6 @@ _INTERFACES = (
 
 # vLLM samples greedily below this temperature (and raises what lies between it and 0.01).
 _GREEDY_BELOW = 1e-5
-
-_MASKED_BY = "_top_n_sigma_masked_by"
 
 
 def _interfaces() -> tuple[type, ...]:
@@ -120,7 +120,11 @@ class TopNSigma(*_interfaces()):  # type: ignore[misc]  # which bases there are 
         # Here, because vLLM's warm-up runs without a row that opted in and would compile nothing.
         rows = slots * (1 + _speculative_tokens(vllm_config))
         self._masker = RowMasker(vocab_size, rows, device)
+        # On V2 instances of one engine share the constants, on V1 nothing but the configuration.
+        engine = vllm_config if is_pin_memory is not None else device_or_states
+        self._turns = EngineTurns(engine, str(device))
         self._warned_of_noop = False
+        self._warned_of_another = False
 
     def is_argmax_invariant(self) -> bool:
         """False, although the argmax always stays: on V1 the others run after temperature."""
@@ -128,12 +132,16 @@ class TopNSigma(*_interfaces()):  # type: ignore[misc]  # which bases there are 
 
     @classmethod
     def validate_params(cls, sampling_params: SamplingParams) -> None:
-        """Refuse a request at admission.
+        """Refuse a request at admission, or see to it that it can be sent to the engine's process.
+
+        Numbers that are not Python's own become floats, in a copy of its `extra_args`.
 
         Raises:
             ValueError: see `parse_extra_args`; vLLM's server answers with 400 and the message.
         """
-        parse_extra_args(sampling_params.extra_args)
+        plain = plain_extra_args(sampling_params.extra_args)
+        if plain is not sampling_params.extra_args:
+            sampling_params.extra_args = plain
 
     # Model Runner V1: rows are batch indices, and every change of the batch is told.
 
@@ -179,7 +187,8 @@ class TopNSigma(*_interfaces()):  # type: ignore[misc]  # which bases there are 
             return logits
         if ctx is not None and not self._state.any_of(ctx.idx_mapping_np.tolist()):
             return logits
-        if self._already_masked(logits):
+        if not self._turns.take():
+            self._warn_of_another()
             return logits
         n, exclude = self._state.tensors()
         if ctx is None:
@@ -222,14 +231,15 @@ class TopNSigma(*_interfaces()):  # type: ignore[misc]  # which bases there are 
                 NEG_INF_KEY,
             )
 
-    def _already_masked(self, logits: torch.Tensor) -> bool:
-        """Whether another instance has handled these logits: then the class was named twice.
-
-        The second time must do nothing, since under "exclude" σ would be that of a truncated row.
-        """
-        owner = getattr(logits, _MASKED_BY, self)
-        setattr(logits, _MASKED_BY, owner)
-        return owner is not self
+    def _warn_of_another(self) -> None:
+        if not self._warned_of_another:
+            self._warned_of_another = True
+            _logger.warning(
+                "%s is named more than once among the logits processors. Each row is truncated "
+                "once; under 'exclude' a second time would take σ from a truncated row. (This "
+                "warning appears once.)",
+                type(self).__name__,
+            )
 
     def _masker_of(self, logits: torch.Tensor) -> RowMasker:
         # A model may pad its vocabulary, or a platform keep another dtype, than its configuration

@@ -8,8 +8,11 @@ import json
 import math
 import os
 import platform
+import shutil
 import statistics
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -34,6 +37,10 @@ CASES = (
     Case(64, 151_936, rows="disabled"),
     Case(64, 151_936, "bfloat16"),
 )
+SANITIZER = "compute-sanitizer"
+TOOLS = ("memcheck", "racecheck")
+WITHIN = 270.0
+"""Seconds after which no more latencies are measured: all of it should end within five minutes."""
 INTEGERS = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
 
 
@@ -156,6 +163,61 @@ def check_batches(device: torch.device, size: int, batches: list[int], report: l
     return count
 
 
+def check_streams(device: torch.device, size: int, report: list[str]) -> int:
+    """Threads on streams of their own find what each finds alone; returns how many rows."""
+    logits = torch.stack(list(rows_of(size, 3).values())).to(device)
+    n = [0.4, 0.7, 1.0, 2.0]
+
+    def masked(value: float) -> torch.Tensor:
+        return bits(top_n_sigma_(logits.clone(), value, neg_inf="exclude", path="triton"))
+
+    alone = [masked(value) for value in n]
+    torch.cuda.synchronize(device)
+    rounds = 20
+    wrong: list[int] = []
+
+    def work(index: int) -> None:
+        stream: torch.cuda.Stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        with torch.cuda.device(device), torch.cuda.stream(stream):
+            wrong.extend(
+                index for _ in range(rounds) if not torch.equal(masked(n[index]), alone[index])
+            )
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(len(n))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        report.append(f"TNS-8: threads on streams: {len(wrong)} calls found other bits than alone")
+    return len(n) * rounds * len(logits)
+
+
+def sanitize(seconds: float, report: list[str]) -> dict[str, str]:
+    """What each tool of Compute Sanitizer says about a small run, in `seconds` each at most."""
+    sanitizer = shutil.which(SANITIZER, path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
+    if sanitizer is None:
+        return dict.fromkeys(TOOLS, "not there")
+    found = {}
+    for tool in TOOLS:
+        command = [sanitizer, "--tool", tool, "--error-exitcode", "9"]
+        command += [sys.executable, __file__, "--rules-only"]
+        # Memory that PyTorch keeps for itself would hide what lies beyond a tensor.
+        environment = os.environ | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+        try:
+            finished = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=seconds
+            )
+        except subprocess.TimeoutExpired:
+            found[tool] = f"out of time after {seconds:.0f} s"
+            continue
+        summary = [line for line in finished.stdout.splitlines() if "SUMMARY" in line]
+        found[tool] = summary[-1].strip("= ") if summary else f"exit status {finished.returncode}"
+        if finished.returncode != 0:
+            report.append(f"{SANITIZER} {tool}: {found[tool]}: {finished.stdout[-2000:]}")
+    return found
+
+
 def exercise() -> list[str]:
     """Run every contender once where nothing can be timed."""
     case, device = Case(2, 300), torch.device("cpu")
@@ -212,6 +274,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--interpret", action="store_true", help="no GPU: small sizes, no latency")
     parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument(
+        "--rules-only", action="store_true", help="few rows, nothing else and no file"
+    )
+    parser.add_argument("--sanitizer-seconds", type=float, default=30.0, help="for each tool")
     parser.add_argument("--budget", type=float, default=150.0, help="seconds for the latencies")
     arguments = parser.parse_args()
     if not arguments.interpret and not torch.cuda.is_available():
@@ -227,8 +293,18 @@ def main() -> int:
     batches = [1, 3] if arguments.interpret else [1, 7, 64, 1000]
     report: list[str] = []
     started = time.monotonic()
+    if arguments.rules_only:
+        check_rules(device, sizes[:1] if arguments.interpret else [130, 4097], report)
+        print(*report, sep="\n")
+        return 1 if report else 0
     checked = check_rules(device, sizes, report)
     checked += check_batches(device, 130 if arguments.interpret else 32_000, batches, report)
+    if not arguments.interpret:
+        checked += check_streams(device, 32_000, report)
+    # The interpreter runs no code of a GPU's.
+    sanitized = {} if arguments.interpret else sanitize(arguments.sanitizer_seconds, report)
+    for tool, said in sanitized.items():
+        print(f"{SANITIZER} {tool}: {said}")
     print(f"{machine}: {checked} rows, {len(report)} faults, {time.monotonic() - started:.0f} s")
     print(*report[:50], sep="\n", end="\n" if report else "")
     result: dict[str, Any] = {
@@ -240,12 +316,17 @@ def main() -> int:
         "interpreted": arguments.interpret,
         "rows_checked": checked,
         "faults": report,
+        "sanitizer": sanitized,
         "latency": [],
     }
     if arguments.interpret:
         result["contenders_exercised"] = exercise()
     elif not report:
-        result["latency"] = latency(device, arguments.rounds, arguments.budget)
+        result["latency"] = latency(
+            device,
+            arguments.rounds,
+            min(arguments.budget, WITHIN - (time.monotonic() - started)),
+        )
     path = Path(os.environ.get("OUT", ".")) / "gpu_check.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")

@@ -4,6 +4,9 @@
 #     tests/bench/gpu_check.sh               on a GPU; writes ${OUT:-.}/gpu_check.json
 #     tests/bench/gpu_check.sh --interpret   without one: the same code at small sizes, no latencies
 #
+# Where compute-sanitizer is on the PATH, it watches a small run: memcheck, then racecheck. Ends within
+# five minutes.
+#
 # Needs python with torch, triton and numpy (PYTHON chooses which one).
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
+from recorded_properties import recorded
 
 HERE = Path(__file__).parent
 
@@ -27,6 +28,13 @@ ENVIRONMENT = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--runner", choices=["V1", "V2"], default="V1", help="vLLM's model runner")
+    parser.addoption(
+        "--state-machine-runs",
+        type=int,
+        default=2_000,
+        metavar="N",
+        help="how often each state machine runs, up to 60 steps each time; nightly 100000",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,6 +63,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if marker is None or marker.args[0] == runner else others).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for name, line in recorded(terminalreporter, ("passed", "failed")):
+        if name == "state_machine":
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -12,12 +12,12 @@ VOCAB_SIZE = 64
 SLOTS = 8
 
 
-def config(additional_config: Any = None, slots: int = SLOTS) -> Any:
+def config(additional_config: Any = None, slots: int = SLOTS, vocab_size: int = VOCAB_SIZE) -> Any:
     """As much of a VllmConfig as the processor reads."""
     return SimpleNamespace(
         additional_config=additional_config or {},
         scheduler_config=SimpleNamespace(max_num_seqs=slots),
-        model_config=SimpleNamespace(get_vocab_size=lambda: VOCAB_SIZE),
+        model_config=SimpleNamespace(get_vocab_size=lambda: vocab_size),
         speculative_config=None,
     )
 

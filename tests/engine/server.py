@@ -1,6 +1,7 @@
 """vLLM's HTTP server in a process of its own."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import socket
@@ -8,11 +9,24 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-READY_WITHIN = 240.0
+READY_WITHIN = 600.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """A server that is ready.
+
+    Attributes:
+        address: where it listens.
+        process: vLLM's own processes are in the session that was started for it.
+    """
+
+    address: str
+    process: subprocess.Popen[bytes]
 
 
 @contextlib.contextmanager
@@ -22,25 +36,34 @@ def serve(model: Path, log: Path, *options: str) -> Iterator[str]:
     Raises:
         RuntimeError: it ended, or was not ready in time; with the end of its log.
     """
+    with started(model, log, *options) as running:
+        yield running.address
+
+
+@contextlib.contextmanager
+def started(
+    model: Path, log: Path, *options: str, environment: Mapping[str, str] = os.environ
+) -> Iterator[Server]:
+    """As `serve`, with the process and in an environment of its own."""
     port = _free_port()
     arguments = ["--host", "127.0.0.1", "--port", str(port), "--served-model-name", "tiny"]
     command = ["bash", str(ROOT / "examples" / "server.sh"), str(model), *arguments, *options]
-    # The tests' own engines live in this process; the server's has one for itself, as usual.
-    environment = os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"}
     with log.open("w") as output:
-        server = subprocess.Popen(
+        process = subprocess.Popen(
             command,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env=environment,
+            # The tests' own engines live in this process; the server's has one for itself, as
+            # usual.
+            env={**environment, "VLLM_ENABLE_V1_MULTIPROCESSING": "1"},
             start_new_session=True,
         )
         try:
             address = f"http://127.0.0.1:{port}"
-            _wait_until_healthy(address, server, log)
-            yield address
+            _wait_until_healthy(address, process, log)
+            yield Server(address, process)
         finally:
-            _stop(server)
+            _stop(process)
 
 
 def healthy(address: str) -> bool:

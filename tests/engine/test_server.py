@@ -5,13 +5,14 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
-from engine import server
+from engine import bad_bodies, server
 from engine.features import REGEX
 
 GREEDY_N = 1e-9
@@ -112,6 +113,23 @@ def test_a_bad_request_is_answered_with_400_and_hurts_nobody(
         assert part in message
     assert server.healthy(address)
     assert _complete(client, max_tokens=1)
+
+
+def test_two_hundred_bad_bodies_change_nothing(address: str, client: openai.OpenAI) -> None:
+    """Here, and not in a module of its own, which would start a server of its own."""
+    right = _complete(client, **_xargs(top_n_sigma=0.5))
+    statuses: Counter[int] = Counter()
+    for path, body in bad_bodies.bad_bodies():
+        status, answer = server.post(address, path, body)
+        assert status == 400, (body[:500], answer[:500])
+        message = json.loads(answer)["error"]["message"]
+        if message.startswith("top_n_sigma"):
+            assert len(message) < 300
+        statuses[status] += 1
+        if statuses.total() % 20 == 0:
+            assert _complete(client, **_xargs(top_n_sigma=0.5)) == right
+    assert statuses == {400: bad_bodies.COUNT}
+    assert server.healthy(address)
 
 
 def test_the_client_raises_what_the_server_says(client: openai.OpenAI) -> None:

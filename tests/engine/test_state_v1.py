@@ -178,7 +178,8 @@ def test_a_step_without_an_opted_in_request_does_nothing_at_all() -> None:
 
 
 def test_named_twice_it_truncates_once() -> None:
-    first, second = v1(), v1()
+    config = processors.config()
+    first, second = (TopNSigma(config, torch.device("cpu"), False) for _ in range(2))
     update = _update(2, added=[(0, params(1.0, "exclude")), (1, params())])
     for processor in (first, second):
         processor.update_state(update)

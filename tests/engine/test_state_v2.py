@@ -10,6 +10,8 @@ import torch
 from engine import oracle, processors
 from engine.processors import SLOTS, params, v2
 
+from topnsigma_processor.vllm_plugin import TopNSigma
+
 pytestmark = pytest.mark.runner("V2")
 
 Setting = tuple[float, str] | None
@@ -139,7 +141,9 @@ def test_warm_up_changes_nothing() -> None:
 
 
 def test_named_twice_it_truncates_once() -> None:
-    first, second = v2(), v2()
+    device, size = torch.device("cpu"), processors.VOCAB_SIZE
+    states = SimpleNamespace(device=device, max_num_reqs=SLOTS, vocab_size=size)
+    first, second = (TopNSigma(processors.config(), states) for _ in range(2))
     for processor in (first, second):
         processor.add_request(0, params(1.0, "exclude"))
         processor.apply_staged_writes()

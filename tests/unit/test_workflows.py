@@ -150,10 +150,11 @@ def test_what_is_uploaded_is_named_by_the_commands_that_write_it(name: str) -> N
     tox.read(ROOT / "tox.ini", encoding="utf-8")
     for job in jobs(name):
         (call,) = (call for step in job["steps"] for call in calls(step))
-        section = tox[f"testenv:{call['environments']}"]
+        sections = [tox[f"testenv:{name}"] for name in call["environments"].split(",")]
         text = "\n".join(
             [step.get("run", "") for step in job["steps"]]
-            + [section["commands"], section.get("set_env", "")]
+            + [section["commands"] for section in sections]
+            + [section.get("set_env", "") for section in sections]
         )
         named = {word.removeprefix("{tox_root}/") for word in text.split()}
         for path in uploaded(job):
