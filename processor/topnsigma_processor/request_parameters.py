@@ -57,9 +57,9 @@ def parse_extra_args(extra_args: object) -> RequestParameters:
 def plain_extra_args(extra_args: object) -> object:
     """Return `extra_args` such that what they say about top-nσ can be sent to another process.
 
-    TNS-1 accepts numbers of every class, numpy's for one. vLLM sends Python's own only, and says so
-    after it has entered the request in its books, where it then waits for ever. So, if need be, the
-    result is an equal dict with n as float and the rest of ours as str.
+    TNS-1 accepts numbers of every class, numpy's for one. vLLM can send Python's own only, and
+    raises TypeError for others, after admission. So, if need be, the result is an equal dict with n
+    as float and the rest of ours as str.
 
     Raises:
         ValueError: see `parse_extra_args`; or other keys can't be put into a new dict.

@@ -9,7 +9,7 @@ in five is bad, two in eight of the others leave before their end. The same seed
 requests; how they meet in the server is left to chance.
 
 On V2, vLLM's own kernels run in Triton's interpreter, where a request takes a second or so: ask
-for 400 of them. Memory is judged from some 700 on.
+for 400 of them. Memory is judged from 4,000 on.
 
 Exit status: 0 all is as it must be, 1 something is not, 2 usage.
 """

@@ -10,8 +10,9 @@ import psutil
 
 CONFIDENCE = 0.95
 FEWEST_SAMPLES = 40
-FEWEST_REQUESTS = 500
-"""That the samples have to span: less says nothing about growth per 1,000."""
+FEWEST_REQUESTS = 3_000
+"""That the samples have to span: for the first thousands an allocator has memory left over, in
+which what is kept does not show, and a server is still filling its caches."""
 
 _RESAMPLES = 500
 # Memory grows in steps and stays: neighbouring samples err alike, and are drawn together.

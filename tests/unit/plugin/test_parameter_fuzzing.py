@@ -1,22 +1,27 @@
 """Whatever JSON or Python can put into extra_args is accepted or a ValueError, in a short time."""
 
 import collections
-import enum
 import json
 import math
 import pickle
 from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
-from numbers import Real
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from unit.plugin.unruly_values import (
+    ACCEPTED,
+    ODD_TEXT,
+    REFUSED,
+    AnyString,
+    Policy,
+    RaisingDict,
+    RaisingString,
+    SameHash,
+)
 
 from topnsigma_processor.request_parameters import (
     REQUEST_KEYS,
@@ -59,251 +64,6 @@ def _refused(extra_args: Any, *named: str) -> None:
         assert part in outcome
 
 
-class _Raising:
-    """Raises whatever is asked of it, unless by a look at its type."""
-
-    def _no(self, *_: Any) -> Any:
-        raise RuntimeError("no")
-
-    __eq__ = __lt__ = __gt__ = __le__ = __ge__ = __bool__ = __float__ = __int__ = __index__ = _no
-    __repr__ = __str__ = __format__ = __len__ = __iter__ = __getattr__ = __getitem__ = _no
-    __hash__ = _no
-
-
-class _ClassRaises:
-    @property
-    def __class__(self) -> Any:
-        raise RuntimeError("no")
-
-    @__class__.setter
-    def __class__(self, _: Any) -> None:
-        raise RuntimeError("no")
-
-
-class _Pretends:
-    """Says that it is of another class."""
-
-    def __init__(self, kind: type) -> None:
-        self._kind = kind
-
-    @property
-    def __class__(self) -> Any:
-        return self._kind
-
-    @__class__.setter
-    def __class__(self, _: Any) -> None: ...
-
-
-class _Metaclass(type):
-    @property
-    def __name__(cls) -> str:  # type: ignore[override]
-        raise RuntimeError("no")
-
-    def __hash__(cls) -> int:
-        raise RuntimeError("no")
-
-
-class _Nameless(metaclass=_Metaclass):
-    def __repr__(self) -> str:
-        raise RuntimeError("no")
-
-
-class _Liar(float):
-    """A float that compares as larger than everything, and is what it was made as."""
-
-    def __gt__(self, _: object) -> bool:
-        return True
-
-    def __lt__(self, _: object) -> bool:
-        return False
-
-    def __eq__(self, _: object) -> bool:
-        return True
-
-    def __ne__(self, _: object) -> bool:
-        return False
-
-    __le__, __ge__ = __lt__, __gt__
-    __hash__ = float.__hash__
-
-
-class _OtherFloat(float):
-    """A float whose __float__ is another."""
-
-    def __float__(self) -> float:
-        return _Liar("nan")
-
-
-class _AnyString(str):
-    def __eq__(self, _: object) -> bool:
-        return True
-
-    __hash__ = str.__hash__
-
-
-class _RaisingString(str):
-    def __eq__(self, _: object) -> bool:
-        raise RuntimeError("no")
-
-    def startswith(self, *_: Any) -> bool:
-        raise RuntimeError("no")
-
-    __hash__ = str.__hash__
-
-
-class _RaisingDict(dict[Any, Any]):
-    def _no(self, *_: Any) -> Any:
-        raise RuntimeError("no")
-
-    __iter__ = __len__ = __getitem__ = __contains__ = __bool__ = get = items = keys = _no
-    __repr__ = _no
-
-
-class _SameHash:
-    """In a dict it is compared with `top_n_sigma`, and raises once the dict is made."""
-
-    made = False
-
-    def __hash__(self) -> int:
-        return hash(N)
-
-    def __eq__(self, _: object) -> bool:
-        if self.made:
-            raise RuntimeError("no")
-        return False
-
-
-class _LongName(_Raising):
-    pass
-
-
-_LongName.__name__ = 10_000 * "L"
-
-
-class _SurrogateRepr:
-    def __repr__(self) -> str:
-        return "\ud800"
-
-
-@Real.register
-class _Third:
-    def __float__(self) -> float:
-        return 1 / 3
-
-
-class _Policy(enum.StrEnum):
-    EXCLUDE = "exclude"
-    ZERO = "zero"
-
-
-class _Number(enum.IntEnum):
-    TWO = 2
-
-
-def _raising_scalar() -> Any:
-    array = np.empty((), dtype=object)
-    array[()] = _Raising()
-    return array
-
-
-def _recursive() -> list[Any]:
-    inner: list[Any] = []
-    inner.append({"again": inner})
-    return inner
-
-
-def _deep() -> Any:
-    inner: Any = 2.0
-    for _ in range(100_000):
-        inner = [inner]
-    return inner
-
-
-ACCEPTED: dict[str, tuple[Any, float]] = {
-    "denormal": (5e-324, 5e-324),
-    "largest": (1.7976931348623157e308, 1.7976931348623157e308),
-    "10**308": (10**308, 1e308),
-    "fraction": (Fraction(1, 3), 1 / 3),
-    "fraction of huge integers": (Fraction(10**5000, 10**4999), 10.0),
-    "numpy float64": (np.float64(2.5), 2.5),
-    "numpy float32": (np.float32(0.1), float(np.float32(0.1))),
-    "numpy float16": (np.float16(0.5), 0.5),
-    "numpy int64": (np.int64(3), 3.0),
-    "numpy uint8": (np.uint8(3), 3.0),
-    "numpy longdouble": (np.longdouble("0.5"), 0.5),
-    "a registered Real": (_Third(), 1 / 3),
-    "a float that lies": (_Liar(2.0), 2.0),
-    "an enumerated integer": (_Number.TWO, 2.0),
-}
-
-REFUSED: dict[str, Any] = {
-    "1e400": json.loads("1e400"),
-    "10**400": 10**400,
-    "10**100_000": 10**100_000,
-    "-10**100_000": -(10**100_000),
-    "fraction that is 0 as float": Fraction(1, 10**400),
-    "fraction beyond repr": Fraction(10**10_000, 3),
-    "text": "2.0",
-    "text of digits": "１",
-    "empty text": "",
-    "long text": 10_000_000 * "x",
-    "surrogate": "\ud800",
-    "long surrogates": 10_000 * "\udfff",
-    "nul": "\0",
-    "bytes": b"2.0",
-    "long bytes": bytes(10_000_000),
-    "bool": True,
-    "numpy bool": np.True_,
-    "numpy nan": np.float32("nan"),
-    "numpy inf": np.float16("inf"),
-    "numpy zero": np.float64(-0.0),
-    "numpy longdouble beyond float64": np.longdouble("1e400"),
-    "numpy complex": np.complex64(2),
-    "numpy 0-d": np.array(2.0),
-    "numpy 0-d object": _raising_scalar(),
-    "numpy datetime": np.datetime64("2026-01-01"),
-    "numpy array": np.zeros(1_000_000),
-    "torch 0-d": torch.tensor(2.0),
-    "torch tensor": torch.zeros(1_000_000),
-    "Decimal": Decimal("2.0"),
-    "Decimal nan": Decimal("sNaN"),
-    "long Decimal": Decimal("1" * 100_000),
-    "complex": 2 + 0j,
-    "list": [2.0],
-    "tuple": (2.0,),
-    "nested": {"n": [{"n": [{"n": [2.0]}]}]},
-    "long list": [2.0] * 1_000_000,
-    "long dict": dict.fromkeys(range(100_000)),
-    "long set": set(range(1_000_000)),
-    "recursive": _recursive(),
-    "deep": _deep(),
-    "default dict": collections.defaultdict(list, n=2.0),
-    "raising": _Raising(),
-    "raising inside": [{"n": _Raising()}],
-    "class raises": _ClassRaises(),
-    "pretends to be a float": _Pretends(float),
-    "pretends to be a bool": _Pretends(bool),
-    "pretends to be text": _Pretends(str),
-    "metaclass raises": _Nameless(),
-    "float that lies, nan": _Liar("nan"),
-    "float that lies, zero": _Liar(0.0),
-    "float whose float is another": _OtherFloat(2.0),
-    "long name of its class": _LongName(),
-    "repr with a surrogate": _SurrogateRepr(),
-    "a class": float,
-    "a function": max,
-    "a generator": (n for n in [2.0]),
-}
-
-ODD_TEXT: dict[str, Any] = {
-    "equal to every text": _AnyString("zero"),
-    "comparison raises": _RaisingString("zero"),
-    "enumerated": _Policy.ZERO,
-    "numpy": np.str_("zero"),
-    "bytes": b"exclude",
-}
-
-
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_numbers_of_every_class_are_accepted(name: str) -> None:
     value, n = ACCEPTED[name]
@@ -337,12 +97,12 @@ def test_a_policy_is_what_its_text_says(name: str) -> None:
     _refused({NEG_INF: ODD_TEXT[name]}, NEG_INF, "'noop' or 'exclude'")
 
 
-@pytest.mark.parametrize("kind", [_AnyString, _RaisingString, np.str_, _Policy])
+@pytest.mark.parametrize("kind", [AnyString, RaisingString, np.str_, Policy])
 def test_a_policy_may_be_of_a_class_derived_from_str(kind: Callable[[str], Any]) -> None:
     assert _outcome({NEG_INF: kind("exclude")}) == RequestParameters(neg_inf="exclude")
 
 
-@pytest.mark.parametrize("kind", [_AnyString, _RaisingString, np.str_])
+@pytest.mark.parametrize("kind", [AnyString, RaisingString, np.str_])
 def test_a_key_is_what_its_text_says(kind: Callable[[str], Any]) -> None:
     assert _outcome({kind(N): 2.0}) == RequestParameters(n=2.0)
     assert _outcome({kind("other"): 2.0, 1: N}) == RequestParameters()
@@ -355,7 +115,7 @@ def test_a_long_key_is_shortened() -> None:
 
 
 def test_keys_of_others_are_not_compared() -> None:
-    key = _SameHash()
+    key = SameHash()
     others: dict[Any, Any] = {key: 1, (N,): -1, None: -1, math.nan: -1}
     ours = {N: 2.0, NEG_INF: "noop"}
     both, numpys = others | ours, others | {N: np.float64(2.0)}
@@ -375,7 +135,7 @@ def test_a_mapping_that_is_no_dict_is_refused(mapping: Any) -> None:
 
 
 def test_a_dict_that_answers_otherwise_is_read_as_it_is() -> None:
-    assert _outcome(_RaisingDict({N: 2.0})) == RequestParameters(n=2.0)
+    assert _outcome(RaisingDict({N: 2.0})) == RequestParameters(n=2.0)
     assert _outcome(collections.OrderedDict({N: 1})) == RequestParameters(n=1.0)
     counted: collections.defaultdict[str, float] = collections.defaultdict(float)
     assert _outcome(counted) == RequestParameters()
