@@ -85,7 +85,7 @@ def test_the_value_is_shown_and_shortened() -> None:
     refused(ValueError, r"got -1\.5$", torch.tensor(ROW), -1.5)
     refused(ValueError, r"got 'x{79}… \(str\)$", torch.tensor(ROW), "x" * 1000)
     refused(ValueError, r"type NoRepr that has no repr$", torch.tensor(ROW), NoRepr())
-    refused(ValueError, r"type int that has no repr$", torch.tensor(ROW), 10**5000)
+    refused(ValueError, r"got <an int of 16610 bits>$", torch.tensor(ROW), 10**5000)
 
 
 @pytest.mark.parametrize("good", [1, 1.0, np.float64(1), np.float32(1), np.int8(1), Fraction(1)])
