@@ -10,12 +10,12 @@ the figures as JSON.
 
 import argparse
 import collections
-import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import choosing_n
+import figures
 import marked_blocks
 import numpy as np
 import numpy.typing as npt
@@ -302,12 +302,9 @@ def paint(found: dict[str, Any]) -> Callable[[Figure], None]:
 
 def write(docs: Path, found: dict[str, Any]) -> Iterator[Path]:
     """Figures, picture and the tables of the page; the paths that were written."""
-    figures = docs / "evidence" / "bans-and-penalties.json"
-    figures.parent.mkdir(parents=True, exist_ok=True)
-    figures.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     page = docs / "when-not-to-use-it.md"
     marked_blocks.fill(page, blocks(found))
-    yield from (figures, page)
+    yield from (figures.write(docs, "bans-and-penalties", found), page)
     yield from pictures.draw(docs / "images" / "bans", paint(found), (8, 3.4))
 
 

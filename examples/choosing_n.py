@@ -8,12 +8,12 @@ docs/choosing-n.md; ``--write docs`` puts them there, with two pictures and the 
 """
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import figures
 import marked_blocks
 import numpy as np
 import numpy.typing as npt
@@ -286,14 +286,11 @@ def paint_curves(logits: _Rows) -> Callable[[Figure], None]:
 
 def write(docs: Path, found: dict[str, Any], logits: _Rows) -> Iterable[Path]:
     """Figures, pictures and the tables of the page; the paths that were written."""
-    figures = docs / "evidence" / "choosing-n.json"
-    figures.parent.mkdir(parents=True, exist_ok=True)
-    figures.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     for page, texts in blocks(found).items():
         marked_blocks.fill(docs / page, texts)
         yield docs / page
     images = docs / "images"
-    yield figures
+    yield figures.write(docs, "choosing-n", found)
     yield from pictures.draw(images / "top-n-sigma", paint_cuts(logits[0]), (8, 3.2))
     yield from pictures.draw(images / "choosing-n", paint_curves(logits), (8, 3.4))
 

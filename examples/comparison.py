@@ -18,11 +18,11 @@ rows, by criteria that it states.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import figures
 import numpy as np
 import synthetic_rows
 import truncations
@@ -149,9 +149,7 @@ def write(document: dict[str, Any], folder: Path) -> None:
     # Whoever wants the numbers alone needs no matplotlib.
     import pictures
 
-    path = folder / "evidence" / "comparison.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    figures.write(folder, "comparison", document)
 
     def paint(figure: Figure) -> None:
         parts: Any = figure.subfigures(2, 2, wspace=0.05, hspace=0.05)

@@ -1,6 +1,6 @@
 """What top-nσ and other truncations do to the answers of a small language model.
 
-SmolLM2-135M-Instruct answers the sixty prompts of ``prompts.py`` at temperatures from 0.7 to 3.
+SmolLM2-135M-Instruct answers the sixty prompts of ``prompts`` at temperatures from 0.7 to 3.
 Engines stop at 2; the sampling loop here is our own (``generation.py``) and divides the logits by
 whatever it is told. Top-nσ cuts before temperature, the other methods after it, as in engines.
 

@@ -19,11 +19,11 @@ docs/when-not-to-use-it.md and the figures beside it as JSON.
 """
 
 import argparse
-import json
 import math
 from pathlib import Path
 from typing import Any
 
+import figures
 import marked_blocks
 import numpy as np
 import numpy.typing as npt
@@ -149,12 +149,10 @@ def main() -> None:
     found = measure()
     print(block(found))
     if arguments.write is not None:
-        figures = arguments.write / "evidence" / "small-vocabularies.json"
-        figures.parent.mkdir(parents=True, exist_ok=True)
-        figures.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        path = figures.write(arguments.write, "small-vocabularies", found)
         page = arguments.write / "when-not-to-use-it.md"
         marked_blocks.fill(page, {"small vocabularies": block(found)})
-        print(f"wrote {figures}\nwrote {page}")
+        print(f"wrote {path}\nwrote {page}")
 
 
 if __name__ == "__main__":

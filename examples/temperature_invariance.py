@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import figures
 import numpy as np
 import smollm2
 import synthetic_rows
@@ -178,9 +178,7 @@ def write(document: dict[str, Any], folder: Path) -> None:
     # Whoever wants the numbers alone needs no matplotlib.
     import pictures
 
-    path = folder / "evidence" / "temperature-invariance.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    figures.write(folder, "temperature-invariance", document)
 
     def paint(figure: Figure) -> None:
         panels: list[Axes] = list(figure.subplots(2, 3, sharex=True, sharey=True).flat)

@@ -117,7 +117,8 @@ def test_every_file_is_named() -> None:
         # Of tools, such as caches.
         if any(part.startswith((".", "__")) for part in path.parts):
             continue
-        name = "harness/" if path.parts[0] == "harness" else str(path)
+        whole = path.parts[0] in ("harness", "prompts")
+        name = f"{path.parts[0]}/" if whole else str(path)
         assert name in README, name
 
 
