@@ -10,12 +10,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from engine import oracle
-from engine.recording import Row
+from engine import oracle, processors
+from engine.recording import Recording, Row
 from soak import __main__ as command
 from soak import growth, memory, row_file, shutdown
 from soak.answers import answers
@@ -23,6 +24,7 @@ from soak.finding import Finding
 from soak.load import Outcome
 from soak.tokens import tokens
 from soak.traffic import WATCHED, Planned, traffic
+from soak.watched_processor import AskedWorker
 
 REQUESTS = 60
 OWNER = f"cmpl-{WATCHED}0-0-0123abcd"
@@ -41,7 +43,9 @@ def _failed(found: list[Finding]) -> list[str]:
     return [each.name for each in found if each.failed]
 
 
-def test_a_small_soak(tmp_path: Path, runner: str) -> None:
+def test_a_small_soak(tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The server without top-nσ is of V1's interface only.
+    monkeypatch.setattr(growth, "judged", lambda _: runner == "V1")
     status, document = _soaked(tmp_path, runner, "soak.watched_processor:Watched")
     assert status == 0, document["findings"]
     assert document["passed"]
@@ -52,6 +56,7 @@ def test_a_small_soak(tmp_path: Path, runner: str) -> None:
     assert unjudged == {name for name in found if name.startswith("the memory of")}
     assert len(unjudged) >= 2
     assert len(document["resident_kib"]) == REQUESTS
+    assert len(document["resident_kib_without"]) == (REQUESTS if runner == "V1" else 0)
 
 
 def test_faults_that_a_small_soak_finds(
@@ -210,22 +215,36 @@ def _samples(growth_each: float, noise: int = 200) -> list[tuple[int, dict[str, 
 @pytest.mark.parametrize(
     ("samples", "failed"),
     [
-        (_samples(0.0), 0),
-        (_samples(0.1), 0),
-        (_samples(-2.0), 0),
+        (_samples(0.7), 0),
         (_samples(0.8), 0),
-        # A row that is kept of each request that is over, or more than half of one.
-        (_samples(1.2), 1),
-        (_samples(2.0), 1),
-        (_samples(2.0, noise=2_000), 1),
+        (_samples(-2.0), 0),
+        (_samples(1.0), 0),
+        # A row that is kept of each request that is over, or half of one.
+        (_samples(2.7), 1),
+        (_samples(1.7), 1),
+        (_samples(2.7, noise=2_000), 1),
         # More than may be, and less sure than has to be.
-        (_samples(0.0, noise=100_000), 1),
+        (_samples(0.7, noise=100_000), 1),
     ],
 )
 def test_growth(samples: list[tuple[int, dict[str, int]]], failed: int) -> None:
-    (found,) = growth.findings(samples)
+    (found,) = growth.findings(samples, _samples(0.7))
     assert found.tried == 150
     assert found.failed == failed, found.detail
+
+
+def test_growth_needs_a_control_that_is_as_sure() -> None:
+    (without,) = growth.findings(_samples(0.0), [])
+    (other,) = growth.findings(_samples(0.0), [(each, {"worker": 9}) for each, _ in _samples(0.0)])
+    (short,) = growth.findings(_samples(0.0), _samples(0.0)[:20])
+    (unsure,) = growth.findings(_samples(0.0), _samples(0.0, noise=100_000))
+    assert (without.failed, other.failed, short.failed, unsure.failed) == (1, 1, 1, 1)
+
+
+def test_what_is_judged() -> None:
+    assert growth.judged(5_000)
+    assert growth.judged(4_000)
+    assert not growth.judged(3_999)
 
 
 def test_slope() -> None:
@@ -239,9 +258,33 @@ def test_slope() -> None:
 
 
 def test_nothing_is_judged_by_few_samples() -> None:
-    (found,) = growth.findings(_samples(2.0)[:20])
+    (found,) = growth.findings(_samples(2.0)[:20], _samples(0.0))
     assert (found.tried, found.failed) == (0, 0)
     assert "not judged" in found.detail
+
+
+def test_memory_has_to_be_sampled() -> None:
+    assert _failed(growth.findings([], _samples(0.0))) == ["memory is sampled"]
+
+
+@pytest.mark.parametrize(
+    "model_runner",
+    [
+        SimpleNamespace(requests={"one": 1, "other": 2}),
+        SimpleNamespace(req_states=SimpleNamespace(req_id_to_index={"one": 0, "other": 1})),
+    ],
+    ids=["V1", "V2"],
+)
+def test_what_the_worker_answers(model_runner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = processors.v1()
+    monkeypatch.setattr(Recording, "latest", processor, raising=False)
+    worker = AskedWorker()
+    worker.model_runner = model_runner
+    assert worker.soak_state() == {"requests": 2, "opted_in": 0}
+    processor.add_request(3, processors.params(1.0))
+    assert worker.soak_state() == {"requests": 2, "opted_in": 1}
+    monkeypatch.delattr(Recording, "latest")
+    assert worker.soak_watch() == {"requests": 2, "opted_in": 0}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,11 @@ every kind come many at once, until there were `--requests` of them and `--minut
 in five is bad, two in eight of the others leave before their end. The same seed gives the same
 requests; how they meet in the server is left to chance.
 
+Where there are requests enough to judge memory, 4,000, a server without top-nσ is soaked first: the
+other may grow by what that one grows by, and little more.
+
 On V2, vLLM's own kernels run in Triton's interpreter, where a request takes a second or so: ask
-for 400 of them. Memory is judged from 4,000 on.
+for 400 of them.
 
 Exit status: 0 all is as it must be, 1 something is not, 2 usage.
 """
@@ -17,38 +20,27 @@ Exit status: 0 all is as it must be, 1 something is not, 2 usage.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import dataclasses
 import datetime
 import importlib.metadata
 import json
-import os
+import signal
 import sys
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 from bench.machine import describe
-from engine import server, tiny_model
-from engine.conftest import ENVIRONMENT
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from soak import growth, row_file
 from soak.answers import answers
-from soak.finding import Finding, finding, table
-from soak.load import Outcome, goes_on_until, send_all
-from soak.memory import resident
-from soak.questions import ask, state_at_the_end
-from soak.shutdown import shut_down
+from soak.finding import Finding, table
+from soak.serving import Load, Served, serve
 from soak.tokens import tokens
-from soak.traffic import SLOTS
-from soak.watched_processor import ROWS
 
-_SAMPLES_IN = 200
-"""Of memory, while `--requests` are answered."""
+_IDLE = "soak.idle:Idle"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,69 +49,39 @@ class Soak:
 
     Attributes:
         findings: a line each of the table.
-        requests: that ended, in whatever way.
-        minutes: that they took.
-        samples: of memory: requests that had ended, and KiB by process.
+        served: what came of the traffic.
+        control: what came of it without top-nσ; nothing if memory is not judged.
     """
 
     findings: list[Finding]
-    requests: int
-    minutes: float
-    samples: list[tuple[int, dict[str, int]]]
+    served: Served
+    control: Served
 
 
 def soak(options: argparse.Namespace, folder: Path, console: Console) -> Soak:
-    """Start a server in `folder`, send it the traffic, end it.
+    """Soak a server, and one without top-nσ before it where that says something.
 
     Raises:
-        RuntimeError: the server did not start.
+        RuntimeError: a server did not start.
     """
-    model, log, rows = tiny_model.build(folder / "tiny"), folder / "log", folder / "rows"
-    arguments = [
-        *("--enforce-eager", "--dtype", "float32", "--max-model-len", "128"),
-        *("--max-num-seqs", str(SLOTS), "--logits-processors", options.processor),
-        *("--worker-extension-cls", "soak.watched_processor.AskedWorker"),
+    load = Load(options.seed, options.requests, options.minutes, options.watched)
+
+    def of(processor: str, name: str) -> Served:
+        (folder / name).mkdir()
+        console.print(f"{name}: {processor}")
+        return serve(processor, options.runner, load, folder / name, console)
+
+    control = of(_IDLE, "control") if growth.judged(options.requests) else Served()
+    served = of(options.processor, "soaked")
+    watched = {each.planned.index: each for each in served.outcomes if each.planned.watched}
+    findings = [
+        *served.end[:1],
+        *answers(served.outcomes),
+        *served.end[1:],
+        *tokens(row_file.read(folder / "soaked" / "rows"), watched),
+        *growth.findings(served.samples, control.samples),
     ]
-    environment = _environment(options.runner) | {ROWS: str(rows)}
-    with server.started(model, log, *arguments, environment=environment) as running:
-        ask(running.address, "soak_watch")
-        outcomes: list[Outcome] = []
-        samples: list[tuple[int, dict[str, int]]] = []
-        start = time.monotonic()
-        until = goes_on_until(options.requests, options.minutes)
-        columns = (BarColumn(), TextColumn("{task.completed:,} requests"), TimeElapsedColumn())
-        with Progress(*columns, console=console) as progress:
-            task = progress.add_task("", total=options.requests)
-
-            def finished(outcome: Outcome) -> None:
-                outcomes.append(outcome)
-                # Without a total it goes on until the minutes have passed.
-                enough = len(outcomes) >= options.requests
-                progress.update(task, advance=1, total=None if enough else options.requests)
-                every = max(1, options.requests // _SAMPLES_IN)
-                if len(outcomes) % every == 0 and running.process.poll() is None:
-                    samples.append((len(outcomes), resident(running.process.pid)))
-
-            asyncio.run(
-                send_all(
-                    running.address,
-                    options.seed,
-                    options.watched,
-                    lambda index: running.process.poll() is None and until(index),
-                    finished,
-                )
-            )
-        minutes = (time.monotonic() - start) / 60.0
-        status = running.process.poll()
-        died = [] if status is None else [f"status {status}: {log.read_text()[-1000:]}"]
-        findings = [finding("the server lives to the end", 1, died), *answers(outcomes)]
-        if not died:
-            findings.append(state_at_the_end(running.address, options.runner))
-            findings.append(shut_down(running.process, log))
-    watched = {each.planned.index: each for each in outcomes if each.planned.watched}
-    findings += tokens(row_file.read(rows), watched)
-    findings += growth.findings(samples)
-    return Soak(findings, len(outcomes), minutes, samples)
+    return Soak(findings, served, control)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -132,8 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.json:
         _write(options, found, versions)
     title = (
-        f"{versions['vllm_distribution']}, {options.runner}: {found.requests:,} requests in "
-        f"{found.minutes:.1f} minutes, seed {options.seed}"
+        f"{versions['vllm_distribution']}, {options.runner}: {len(found.served.outcomes):,} "
+        f"requests in {found.served.minutes:.1f} minutes, seed {options.seed}"
     )
     console.print(table(found.findings, title))
     failed = any(each.failed for each in found.findings)
@@ -148,30 +110,19 @@ def _write(options: argparse.Namespace, found: Soak, versions: Mapping[str, Any]
         "runner": options.runner,
         "processor": options.processor,
         "seed": options.seed,
-        "requests": found.requests,
-        "minutes": round(found.minutes, 2),
+        "requests": len(found.served.outcomes),
+        "minutes": round(found.served.minutes, 2),
         "passed": not any(each.failed for each in found.findings),
         "findings": [dataclasses.asdict(each) for each in found.findings],
-        "resident_kib": [{"requests": count, **kib} for count, kib in found.samples],
+        "resident_kib": _listed(found.served),
+        "resident_kib_without": _listed(found.control),
     }
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
-def _environment(runner: str) -> dict[str, str]:
-    paths = [server.ROOT / "tests", server.ROOT / "examples"]
-    if runner == "V2":
-        paths.insert(0, server.ROOT / "tests" / "engine" / "v2_on_cpu")
-    found = os.environ | ENVIRONMENT
-    found["VLLM_USE_V2_MODEL_RUNNER"] = "1" if runner == "V2" else "0"
-    # The worker is asked over HTTP; nobody else may.
-    found["VLLM_SERVER_DEV_MODE"] = "1"
-    # oneDNN keeps the kernels for a thousand shapes, and every new number of tokens in a step makes
-    # some: it is those that an engine on a CPU grows by, with a logits processor or without.
-    found |= {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
-    found["PYTHONPATH"] = os.pathsep.join(map(str, paths))
-    found["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return found
+def _listed(served: Served) -> list[dict[str, int]]:
+    return [{"requests": count, **kib} for count, kib in served.samples]
 
 
 def _versions() -> dict[str, str | int]:
@@ -217,4 +168,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    # So that, as after Ctrl-C, no server is left running.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     sys.exit(main())
