@@ -148,9 +148,13 @@ class Claims:
         """Read and validate the claims.
 
         Raises:
-            TypeError: a claim has the wrong type.
+            TypeError: a claim has the wrong type, or there is no name.
             ValueError: no dtype, or one that the suite does not know.
         """
+        for field in ("name", "version", "device", "parameter"):
+            text = getattr(implementation, field, None)
+            if not isinstance(text, str):
+                raise TypeError(f"{field} must be a string; got {text!r}")
         claims = cls(**{f.name: getattr(implementation, f.name) for f in dataclasses.fields(cls)})
         if not isinstance(claims.dialect, Dialect):
             raise TypeError(f"dialect must be a Dialect; got {claims.dialect!r}")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from topnsigma_conformance.adapters import ADAPTERS
 from topnsigma_conformance.adapters.object_path import load_object
 from topnsigma_conformance.harness import EXEC, Harness
-from topnsigma_conformance.implementation import Implementation
+from topnsigma_conformance.implementation import Claims, Implementation
 from topnsigma_conformance.line_process import DEFAULT_TIMEOUT, ImplementationCrashed
 
 
@@ -62,7 +62,7 @@ def load(
         timeout: seconds that one answer of a harness may take.
 
     Raises:
-        TargetError: it cannot be loaded or constructed.
+        TargetError: it cannot be loaded or constructed, or claims what makes no sense.
     """
     if target.startswith(EXEC):
         return _harness(target.removeprefix(EXEC), device, timeout)
@@ -70,9 +70,11 @@ def load(
     try:
         path, options = _object_and_options(target)
         # Only classes of adapters that take an object are loaded with one.
-        return loaded(device, path, options) if path else loaded(device)  # type: ignore[call-arg]
+        made = loaded(device, path, options) if path else loaded(device)  # type: ignore[call-arg]
+        Claims.of(made)
     except (Exception, SystemExit) as error:
         raise TargetError(f"cannot construct {target}: {error}") from error
+    return made
 
 
 def _harness(command: str, device: str | None, timeout: float) -> Implementation:

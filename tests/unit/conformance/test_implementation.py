@@ -36,6 +36,15 @@ def test_the_least_that_has_to_be_said() -> None:
     assert (claims.extreme, claims.parameter, claims.known_failures) == (False, "n", {})
 
 
+def test_a_name_has_to_be_given() -> None:
+    class Nameless(Implementation):
+        def apply(self, logits: Any, n: Any) -> Any:
+            return logits
+
+    with pytest.raises(TypeError, match="name must be a string; got None"):
+        Session(Nameless())
+
+
 def test_apply_has_to_be_written() -> None:
     with pytest.raises(TypeError, match="apply"):
         Implementation()  # type: ignore[abstract]
@@ -44,6 +53,10 @@ def test_apply_has_to_be_written() -> None:
 @pytest.mark.parametrize(
     ("claims", "error", "message"),
     [
+        ({"name": 3}, TypeError, "name must be a string; got 3"),
+        ({"version": None}, TypeError, "version must be a string; got None"),
+        ({"parameter": b"n"}, TypeError, "parameter must be a string; got b'n'"),
+        ({"devices": (0,)}, TypeError, "device must be a string; got 0"),
         ({"dialect": "RFC"}, TypeError, "dialect must be a Dialect; got 'RFC'"),
         ({"dtypes": ()}, ValueError, "dtypes must be some of float32"),
         ({"dtypes": ("float64",)}, ValueError, "dtypes must be some of .*float64"),

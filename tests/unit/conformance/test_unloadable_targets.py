@@ -22,6 +22,7 @@ MODULES = {
 CONSTRUCTORS = {
     "raise RuntimeError('no device')": "no device",
     "raise SystemExit('no device')": "no device",
+    "super().__init__(device); self.name = 3": "name must be a string; got 3",
 }
 
 CLASS = """
