@@ -3,14 +3,12 @@
 import json
 import os
 import subprocess
+import sys
 import venv
 from collections.abc import Mapping
 from pathlib import Path
 
 CONSTRAINTS = Path(__file__).with_name("constraints.txt")
-
-# Own requirements of an environment that every venv starts with.
-_BARE = {"pip", "setuptools"}
 
 # Of the run that this is a test of: a run inside of the environment is another one.
 _OF_THIS_RUN = ("PYTHON", "PYTEST_", "TOX_", "HYPOTHESIS_", "VIRTUAL_ENV", "COV_")
@@ -35,19 +33,22 @@ class FreshEnvironment:
     """
 
     def __init__(self, path: Path) -> None:
-        venv.create(path, with_pip=True)
+        # A pip of its own takes seconds to install, and does what the one of this run does.
+        venv.create(path, with_pip=False)
         self.scripts = path / "bin"
         self.python = self.scripts / "python"
 
     def install(self, *requirements: str | Path) -> None:
         """Install wheels, or requirements as pip takes them."""
-        install = (self.python, "-m", "pip", "install", "-q", "-c", CONSTRAINTS)
-        output_of(*install, *requirements)
+        self._pip("install", "-q", "-c", CONSTRAINTS, *requirements)
 
     def installed(self) -> set[str]:
-        """Names of the distributions in it, without those that every venv has."""
-        listed = json.loads(output_of(self.python, "-m", "pip", "list", "--format=json"))
-        return {entry["name"].lower().replace("_", "-") for entry in listed} - _BARE
+        """Names of the distributions in it."""
+        listed = json.loads(self._pip("list", "--format=json"))
+        return {entry["name"].lower().replace("_", "-") for entry in listed}
+
+    def _pip(self, *arguments: str | Path) -> str:
+        return output_of(sys.executable, "-m", "pip", "--python", self.python, *arguments)
 
     def run(self, code: str) -> str:
         """What ``code`` prints."""

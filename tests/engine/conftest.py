@@ -1,7 +1,9 @@
 """A real vLLM on a CPU, with the model runner that ``--runner`` names.
 
 The runner is a matter of environment variables that vLLM reads while it is imported, so one run of
-pytest tests one of the two: ``pytest tests/engine --runner V1``, then ``--runner V2``.
+pytest tests one of the two: ``pytest tests/engine --runner V1``, then ``--runner V2``. What takes
+a minute on V2, whose kernels are interpreted here, and is tested on V1 in each run, is tested there
+with ``--nightly``.
 """
 
 import importlib.util
@@ -35,10 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how often each state machine runs, up to 60 steps each time; nightly 100000",
     )
+    parser.addoption("--nightly", action="store_true", help="also what takes long on V2")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "runner(name): only on the model runner of that name")
+    config.addinivalue_line("markers", "long_on_v2: on Model Runner V2 only with --nightly")
     os.environ.update(ENVIRONMENT)
     if config.getoption("--runner") == "V1":
         os.environ["VLLM_USE_V2_MODEL_RUNNER"] = "0"
@@ -56,11 +60,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # Deselected rather than skipped: a skipped test is one that ought to have run.
     runner = config.getoption("--runner")
+    briefly = runner == "V2" and not config.getoption("--nightly")
     kept: list[pytest.Item] = []
     others: list[pytest.Item] = []
     for item in items:
         marker = item.get_closest_marker("runner")
-        (kept if marker is None or marker.args[0] == runner else others).append(item)
+        of_runner = marker is None or marker.args[0] == runner
+        long = briefly and item.get_closest_marker("long_on_v2") is not None
+        (kept if of_runner and not long else others).append(item)
     config.hook.pytest_deselected(items=others)
     items[:] = kept
 

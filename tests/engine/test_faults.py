@@ -1,12 +1,9 @@
 """What may go wrong around the processor in a real vLLM, and what then happens.
 
-Bad values: test_compatibility.py and test_server.py. Compiler and kernels: tests/unit/kernel.
+Bad values: test_compatibility.py and test_server.py. Compiler and kernels: tests/unit/kernel. How
+the engine's process is started: test_process_boundary.py.
 """
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,43 +89,3 @@ def test_engines_in_one_process_that_step_in_turn(tiny_model: Path) -> None:
     for index, policy in enumerate(("noop", "exclude")):
         wanted = {name: None if n is None else (n + index, policy) for name, n in settings.items()}
         assert started[index][1].verify(tokens[index], wanted) == 4 * 6
-
-
-SCRIPT = """
-import json, sys
-from vllm import LLM, SamplingParams
-
-if __name__ == "__main__":
-    llm = LLM(
-        model=sys.argv[1], enforce_eager=True, dtype="float32", max_model_len=128, max_num_seqs=8,
-        seed=0, block_size=32, num_gpu_blocks_override=64,
-        logits_processors=["topnsigma_processor.vllm_plugin:TopNSigma"],
-    )
-    request = SamplingParams(
-        temperature=1.0, seed=0, max_tokens=8, ignore_eos=True, extra_args={"top_n_sigma": 1.0}
-    )
-    (output,) = llm.generate([{"prompt_token_ids": [1, 2, 3]}], request, use_tqdm=False)
-    print("TOKENS", json.dumps(list(output.outputs[0].token_ids)))
-"""
-
-
-@pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_however_the_engines_process_is_started(
-    tiny_model: Path, tmp_path: Path, method: str
-) -> None:
-    script = tmp_path / "generate.py"
-    script.write_text(SCRIPT)
-    environment = os.environ | {
-        "VLLM_ENABLE_V1_MULTIPROCESSING": "1",
-        "VLLM_WORKER_MULTIPROCESSING_METHOD": method,
-        # A folder that can't be made: on a CPU nothing is compiled.
-        "TRITON_CACHE_DIR": "/dev/null/cache",
-    }
-    command = [sys.executable, str(script), str(tiny_model)]
-    finished = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
-    lines = [line for line in finished.stdout.splitlines() if line.startswith("TOKENS ")]
-    assert len(lines) == 1, f"{finished.stdout[-2000:]}\n{finished.stderr[-4000:]}"
-    llm, _ = engines.start_recording(tiny_model)
-    assert json.loads(lines[0].removeprefix("TOKENS ")) == _tokens(llm, "noop")

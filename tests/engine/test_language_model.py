@@ -54,6 +54,7 @@ def test_likely_text_at_temperature_two(engine: tuple[LLM, Recording]) -> None:
         assert mean[f"without{index}"] < mean[f"with{index}"] - 3
 
 
+@pytest.mark.long_on_v2
 def test_the_offline_example(model: Path) -> None:
     script = Path(__file__).parents[2] / "examples" / "offline.py"
     # On V2 this vocabulary takes most of a second a token, in the interpreter.

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import oracle, processors
+from engine import engines, oracle, processors
+from engine.engines import Request
 from engine.processors import v1
 from vllm import SamplingParams
 from vllm.v1.sample.logits_processor import BatchUpdate
@@ -102,6 +103,7 @@ def generate(llm, n, policy="exclude"):
 if __name__ == "__main__":
     llm = LLM(
         model=sys.argv[1], enforce_eager=True, dtype="float32", max_model_len=128, max_num_seqs=8,
+        seed=0, block_size=32, num_gpu_blocks_override=64,
         logits_processors=["topnsigma_processor.vllm_plugin:TopNSigma"],
     )
     plain = generate(llm, 0.5)
@@ -115,12 +117,19 @@ if __name__ == "__main__":
 """
 
 
-def test_an_engine_in_a_process_of_its_own(tiny_model: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", [pytest.param("fork", marks=pytest.mark.long_on_v2), "spawn"])
+def test_an_engine_in_a_process_of_its_own(tiny_model: Path, tmp_path: Path, method: str) -> None:
     script = tmp_path / "generate.py"
     script.write_text(SCRIPT)
+    environment = {
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "1",
+        "VLLM_WORKER_MULTIPROCESSING_METHOD": method,
+        # A folder that can't be made: on a CPU nothing is compiled.
+        "TRITON_CACHE_DIR": "/dev/null/cache",
+    }
     finished = subprocess.run(
         [sys.executable, str(script), str(tiny_model)],
-        env=os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"},
+        env=os.environ | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -130,7 +139,11 @@ def test_an_engine_in_a_process_of_its_own(tiny_model: Path, tmp_path: Path) -> 
     if len(lines) != 1:
         pytest.fail(f"{finished.stdout[-2000:]}\n{finished.stderr[-4000:]}")
     result = json.loads(lines[0].removeprefix("RESULT "))
-    assert len(result["plain"]) == 6
+    llm, _ = engines.start_recording(tiny_model)
+    request = processors.params(0.5, "exclude", seed=1, max_tokens=6, ignore_eos=True)
+    here = engines.run(llm, [Request("one", [9, 8, 7], request)])["one"]
+    assert len(here) == 6
+    assert result["plain"] == here
     assert result["alike"] == [result["plain"]] * 3
     assert result["again"] == result["plain"]
     for kind, message in result["bad"]:

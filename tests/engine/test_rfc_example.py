@@ -156,6 +156,7 @@ def _run(script: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long_on_v2
 def test_the_script_alone_in_a_folder(tiny_model: Path, copied: Path) -> None:
     prompts = ["The future", "Hello"]
     finished = _run(
@@ -179,6 +180,8 @@ def test_the_script_alone_in_a_folder(tiny_model: Path, copied: Path) -> None:
     assert texts[0::2] != texts[1::2]
 
 
+# What refuses is the same on both runners, and the engine takes most of a minute to start.
+@pytest.mark.runner("V1")
 def test_the_script_refuses_a_bad_n(tiny_model: Path, copied: Path) -> None:
     finished = _run(
         copied, "--model", str(tiny_model), "--max-model-len", "128", "--top-n-sigma", "-1"

@@ -15,18 +15,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine import oracle, processors
+from engine import engines, oracle, processors
+from engine.engines import Request
 from engine.recording import Recording, Row
+from rich.console import Console
 from soak import __main__ as command
 from soak import growth, memory, row_file, shutdown
 from soak.answers import answers
 from soak.finding import Finding
 from soak.load import Outcome
+from soak.serving import Load, Served
 from soak.tokens import tokens
 from soak.traffic import WATCHED, Planned, traffic
 from soak.watched_processor import AskedWorker
 
 REQUESTS = 60
+IDLE = "soak.idle:Idle"
 OWNER = f"cmpl-{WATCHED}0-0-0123abcd"
 """As vLLM names the only choice of request 0."""
 
@@ -43,9 +47,8 @@ def _failed(found: list[Finding]) -> list[str]:
     return [each.name for each in found if each.failed]
 
 
-def test_a_small_soak(tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The server without top-nσ is of V1's interface only.
-    monkeypatch.setattr(growth, "judged", lambda _: runner == "V1")
+@pytest.mark.long_on_v2
+def test_a_small_soak(tmp_path: Path, runner: str) -> None:
     status, document = _soaked(tmp_path, runner, "soak.watched_processor:Watched")
     assert status == 0, document["findings"]
     assert document["passed"]
@@ -56,9 +59,10 @@ def test_a_small_soak(tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPat
     assert unjudged == {name for name in found if name.startswith("the memory of")}
     assert len(unjudged) >= 2
     assert len(document["resident_kib"]) == REQUESTS
-    assert len(document["resident_kib_without"]) == (REQUESTS if runner == "V1" else 0)
+    assert document["resident_kib_without"] == []
 
 
+@pytest.mark.long_on_v2
 def test_faults_that_a_small_soak_finds(
     tmp_path: Path, runner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +243,40 @@ def test_growth_needs_a_control_that_is_as_sure() -> None:
     (short,) = growth.findings(_samples(0.0), _samples(0.0)[:20])
     (unsure,) = growth.findings(_samples(0.0), _samples(0.0, noise=100_000))
     assert (without.failed, other.failed, short.failed, unsure.failed) == (1, 1, 1, 1)
+
+
+@pytest.mark.parametrize(("growth_each", "status"), [(0.8, 0), (2.7, 1)])
+def test_a_server_without_top_n_sigma_is_soaked_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, growth_each: float, status: int
+) -> None:
+    asked: list[tuple[str, Load]] = []
+
+    def serve(processor: str, _: str, load: Load, folder: Path, __: Console) -> Served:
+        asked.append((processor, load))
+        (folder / "rows").touch()
+        return Served(samples=_samples(0.7 if processor == IDLE else growth_each))
+
+    monkeypatch.setattr(command, "serve", serve)
+    file = tmp_path / "soak.json"
+    assert command.main(["--requests", "5000", "--json", str(file)]) == status
+    load = Load(seed=8, requests=5_000, minutes=10.0, watched=16)
+    assert asked == [(IDLE, load), ("soak.watched_processor:Watched", load)]
+    document = json.loads(file.read_text())
+    assert len(document["resident_kib"]) == len(document["resident_kib_without"]) == 200
+    asked.clear()
+    assert command.main(["--requests", "60"]) == 0
+    assert [processor for processor, _ in asked] == ["soak.watched_processor:Watched"]
+
+
+@pytest.mark.runner("V1")
+def test_the_server_without_it_has_a_processor_that_does_nothing(tiny_model: Path) -> None:
+    request = processors.params(0.5, seed=1, max_tokens=8, ignore_eos=True)
+    tokens = []
+    for named in ([IDLE], None):
+        llm, _ = engines.start(tiny_model, record=False, logits_processors=named)
+        tokens.append(engines.run(llm, [Request("one", [1, 2, 3], request)])["one"])
+    assert len(tokens[0]) == 8
+    assert tokens[0] == tokens[1]
 
 
 def test_what_is_judged() -> None:
