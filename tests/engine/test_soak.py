@@ -254,7 +254,8 @@ def test_a_server_without_top_n_sigma_is_soaked_first(
     def serve(processor: str, _: str, load: Load, folder: Path, __: Console) -> Served:
         asked.append((processor, load))
         (folder / "rows").touch()
-        return Served(samples=_samples(0.7 if processor == IDLE else growth_each))
+        samples = _samples(0.7 if processor == IDLE else growth_each)
+        return Served(samples=[each for each in samples if each[0] <= load.requests])
 
     monkeypatch.setattr(command, "serve", serve)
     file = tmp_path / "soak.json"
