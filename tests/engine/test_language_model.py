@@ -30,6 +30,7 @@ def engine(model: Path) -> tuple[LLM, Recording]:
     return engines.start_recording(model, max_model_len=96, max_num_seqs=6)
 
 
+@pytest.mark.long_on_v2
 def test_likely_text_at_temperature_two(engine: tuple[LLM, Recording]) -> None:
     llm, recorder = engine
     requests, settings = [], {}

@@ -203,6 +203,7 @@ def test_it_imports_nothing_but_torch_and_vllm() -> None:
     assert others == {"torch", "vllm"}
 
 
+@pytest.mark.long_on_v2
 def test_it_conforms(runner: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through vLLM's own requests and batches, as any processor is checked."""
     inherited = os.environ.get("PYTHONPATH", "")

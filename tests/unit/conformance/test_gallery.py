@@ -45,7 +45,7 @@ def failures(
     """
     with Session(cls()) as session:
         quick = session.profile
-        few = dataclasses.replace(quick, small=quick.small // 3, large=1)
+        few = dataclasses.replace(quick, small=quick.small // 5, large=1)
         for check in checks:
             session.profile = quick if check in thorough else few
             result = session.run(check, shrink=False)
