@@ -269,6 +269,13 @@ def test_a_server_without_top_n_sigma_is_soaked_first(
     assert [processor for processor, _ in asked] == ["soak.watched_processor:Watched"]
 
 
+def test_memory_is_not_judged_on_v2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command.main(["--runner", "V2", "--requests", "4000"])
+    assert ended.value.code == 2
+    assert "got 4000 with --runner V2" in capsys.readouterr().err
+
+
 @pytest.mark.runner("V1")
 def test_the_server_without_it_has_a_processor_that_does_nothing(tiny_model: Path) -> None:
     request = processors.params(0.5, seed=1, max_tokens=8, ignore_eos=True)

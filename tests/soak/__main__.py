@@ -12,7 +12,7 @@ Where there are requests enough to judge memory, 4,000, a server without top-nσ
 other may grow by what that one grows by, and little more.
 
 On V2, vLLM's own kernels run in Triton's interpreter, where a request takes a second or so: ask
-for 400 of them.
+for 400 of them. Memory is not judged there.
 
 Exit status: 0 all is as it must be, 1 something is not, 2 usage.
 """
@@ -86,7 +86,13 @@ def soak(options: argparse.Namespace, folder: Path, console: Console) -> Soak:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns its exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.runner == "V2" and growth.judged(options.requests):
+        parser.error(
+            f"--requests must be too few to judge memory by, which is done on V1 alone; got "
+            f"{options.requests} with --runner V2"
+        )
     console = Console(width=None if sys.stdout.isatty() else 140)
     with tempfile.TemporaryDirectory() as folder:
         found = soak(options, Path(folder), console)

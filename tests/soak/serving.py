@@ -27,13 +27,15 @@ from soak.watched_processor import ROWS
 _SAMPLES_IN = 200
 """Of memory, while `Load.requests` are answered."""
 
+_COLUMNS = (BarColumn(), TextColumn("{task.completed:,} requests"), TimeElapsedColumn())
+
 
 @dataclasses.dataclass(frozen=True)
 class Load:
     """The traffic of a seed, until there were so many requests and so many minutes have passed.
 
     Attributes:
-        seed, watched: see `traffic`; 0 watches none.
+        seed, watched: see `traffic`.
     """
 
     seed: int
@@ -104,9 +106,6 @@ def serve(processor: str, runner: str, load: Load, folder: Path, console: Consol
             served.end.append(state_at_the_end(running.address, runner))
             served.end.append(shut_down(running.process, log))
     return served
-
-
-_COLUMNS = (BarColumn(), TextColumn("{task.completed:,} requests"), TimeElapsedColumn())
 
 
 @contextlib.contextmanager
