@@ -180,8 +180,7 @@ def test_the_script_alone_in_a_folder(tiny_model: Path, copied: Path) -> None:
     assert texts[0::2] != texts[1::2]
 
 
-# What refuses is the same on both runners, and the engine takes most of a minute to start.
-@pytest.mark.runner("V1")
+@pytest.mark.long_on_v2
 def test_the_script_refuses_a_bad_n(tiny_model: Path, copied: Path) -> None:
     finished = _run(
         copied, "--model", str(tiny_model), "--max-model-len", "128", "--top-n-sigma", "-1"
