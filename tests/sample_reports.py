@@ -13,8 +13,8 @@ from gallery.textbook import Textbook
 
 from topnsigma_conformance import KnownFailure, Report, check_implementation
 from topnsigma_conformance.batch import Batch
-from topnsigma_conformance.check_implementation import Interrupted
 from topnsigma_conformance.checks import CHECKS
+from topnsigma_conformance.implementation_check import Interrupted
 from topnsigma_conformance.line_process import ImplementationCrashed
 from topnsigma_conformance.observation import Observation
 from topnsigma_conformance.session import Session

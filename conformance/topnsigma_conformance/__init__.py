@@ -8,12 +8,19 @@
 >>> check_implementation(Mine()).raise_for_failures()
 """
 
-from topnsigma_conformance.check_implementation import Interrupted, check_implementation
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 from topnsigma_conformance.implementation import Implementation, KnownFailure
 from topnsigma_conformance.report import CheckResult, ConformanceError, Failure, Report
-from topnsigma_conformance.session import Session
 from topnsigma_conformance.version import SUITE_VERSION, __version__
 from topnsigma_reference import RFC, Dialect
+
+if TYPE_CHECKING:
+    from topnsigma_conformance.implementation_check import Interrupted, check_implementation
+    from topnsigma_conformance.session import Session
 
 __all__ = [
     "RFC",
@@ -30,3 +37,25 @@ __all__ = [
     "__version__",
     "check_implementation",
 ]
+
+_LOADED_ON_DEMAND = {
+    "Interrupted": "implementation_check",
+    "Session": "session",
+    "check_implementation": "implementation_check",
+}
+
+
+# Not for type checkers, to which any name would then be one of this package.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        # These need Hypothesis, whose import takes longer than everything else that a process does
+        # that is only started to apply an implementation.
+        if name not in _LOADED_ON_DEMAND:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = importlib.import_module(f"{__name__}.{_LOADED_ON_DEMAND[name]}")
+        globals()[name] = getattr(module, name)
+        return globals()[name]
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_LOADED_ON_DEMAND})

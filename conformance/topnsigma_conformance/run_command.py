@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from topnsigma_conformance.case import Case
-from topnsigma_conformance.check_implementation import Interrupted, check_implementation
 from topnsigma_conformance.checks import CHECKS
 from topnsigma_conformance.implementation import Implementation
+from topnsigma_conformance.implementation_check import Interrupted, check_implementation
 from topnsigma_conformance.line_process import DEFAULT_TIMEOUT
 from topnsigma_conformance.printable import printable, printable_lines
 from topnsigma_conformance.profiles import PROFILES

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -158,3 +160,12 @@ def test_each_driver_sees_the_memory_of_its_process(isolated: Isolated) -> None:
     assert grown is not None
     assert held.nbytes * 0.9 < grown - here < held.nbytes * 1.1
     assert abs((isolated.resident_bytes() or 0) - other) < held.nbytes / 10
+
+
+def test_a_process_starts_without_what_it_does_not_need() -> None:
+    code = (
+        "import sys, topnsigma_conformance.worker\n"
+        "print({'hypothesis', 'pytest', 'rich', 'torch'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

@@ -23,8 +23,8 @@ from topnsigma_conformance import (
     Report,
     check_implementation,
 )
-from topnsigma_conformance.check_implementation import Interrupted
 from topnsigma_conformance.checks import CHECKS
+from topnsigma_conformance.implementation_check import Interrupted
 from topnsigma_conformance.report import STATUSES, Failure, Status
 
 SOME = ["TNS-1.reject", "TNS-4.divisor", "TNS-4.one-token"]
