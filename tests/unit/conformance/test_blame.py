@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -46,6 +47,7 @@ def context_of(cls: type[Textbook]) -> Context:
     return Context(claims, claims.dialect, "float32", InProcess(cls()))
 
 
+@functools.cache
 def wrong_tokens(cls: type[Textbook]) -> list[tuple[Batch, int]]:
     """Single rows and n on which ``cls`` errs, with the token that shows it."""
     context = context_of(cls)

@@ -43,7 +43,7 @@ def test_sigma_beside_a_mean_of_so_many_of_them(name: str, ratio: float) -> None
         ratio_of_variances = Fraction(found.sigma) ** 2 * Fraction(4) ** found.exponent / variance
         assert abs(ratio_of_variances - 1) < 1e-6
     for n in (0.3, 1.0, 4.0):
-        check(row, top_n_sigma_(row.clone(), n), n)
+        check(row, top_n_sigma_(row.clone(), n), n, variance)
         after = top_n_sigma_(banned.clone(), n, neg_inf="exclude")
-        check(row, after[chosen], n)
+        check(row, after[chosen], n, variance)
         assert bool((after[banned == -math.inf] == -math.inf).all())

@@ -117,7 +117,7 @@ def test_families(name: str, size: int) -> None:
         ratio = Fraction(found.sigma) ** 2 * Fraction(4) ** found.exponent / variance
         assert abs(ratio - 1) < (4e-15 if size <= 16_384 else 4e-7)
     for n in (0.3, 1.0, 4.0):
-        check(row, top_n_sigma_(row.clone(), n), n)
+        check(row, top_n_sigma_(row.clone(), n), n, variance)
 
 
 @pytest.mark.parametrize("size", [2, 3, 128, 1000, 20_000])

@@ -14,6 +14,9 @@ from click.testing import CliRunner, Result
 from topnsigma_conformance.vectors.command import vectors as command
 from topnsigma_conformance.vectors.export import MANIFEST, SCHEMA, schema_bytes
 
+VECTORS = 8
+"""In the directory that is damaged."""
+
 
 def check(directory: Path) -> Result:
     return CliRunner().invoke(command, ["check", str(directory)])
@@ -27,8 +30,9 @@ def test_check_passes_on_an_export(exported: Path) -> None:
 
 @pytest.fixture
 def small(exported: Path, tmp_path: Path) -> Path:
-    """A right directory of one subject, of another suite's version: quick to check."""
+    """A right directory of a few vectors, of another suite's version: quick to check."""
     content = json.loads((exported / "boundary.json").read_bytes())
+    content["vectors"] = content["vectors"][:VECTORS]
     content["suite_version"] = "9.9.9"
     (tmp_path / SCHEMA).write_bytes(schema_bytes())
     write(tmp_path, content)
@@ -136,7 +140,7 @@ def test_check_compares_with_the_manifest(small: Path, exported: Path) -> None:
     manifest = json.loads((small / MANIFEST).read_bytes())
     manifest["files"][1]["vectors"] += 1
     (small / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
-    assert "holds 48 vectors, the manifest says 49" in check(small).output
+    assert f"holds {VECTORS} vectors, the manifest says {VECTORS + 1}" in check(small).output
     write(small, content | {"subject": "fill"})
     assert "boundary.json: its subject is 'fill', not its name" in check(small).output
     suite_version = json.loads((exported / MANIFEST).read_bytes())["suite_version"]
