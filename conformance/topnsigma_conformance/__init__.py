@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
 
 from topnsigma_conformance.implementation import Implementation, KnownFailure
@@ -38,24 +37,21 @@ __all__ = [
     "check_implementation",
 ]
 
-_LOADED_ON_DEMAND = {
-    "Interrupted": "implementation_check",
-    "Session": "session",
-    "check_implementation": "implementation_check",
-}
-
-
 # Not for type checkers, to which any name would then be one of this package.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        # These need Hypothesis, whose import takes longer than everything else that a process does
+        # What needs Hypothesis, whose import takes longer than everything else that a process does
         # that is only started to apply an implementation.
-        if name not in _LOADED_ON_DEMAND:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = importlib.import_module(f"{__name__}.{_LOADED_ON_DEMAND[name]}")
-        globals()[name] = getattr(module, name)
-        return globals()[name]
+        if name == "Session":
+            from topnsigma_conformance.session import Session
+
+            return Session
+        if name in ("Interrupted", "check_implementation"):
+            from topnsigma_conformance import implementation_check
+
+            return getattr(implementation_check, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_LOADED_ON_DEMAND})
+        return sorted({*globals(), *__all__})
