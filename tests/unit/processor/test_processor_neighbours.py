@@ -116,7 +116,7 @@ def test_neighbours_do_not_matter(
     ]
     _check_that_kinds_differ(dict(zip(kinds, alone, strict=True)), exclude)
 
-    # What follows what makes no other difference to a longer row, and takes many times as long.
+    # The longest rows run the code of those before them, and every pair takes many times as long.
     walk = (_every_pair if size <= _LONGEST_IN_PAIRS else _each_twice)(len(kinds))
     logits = torch.stack(list(kinds.values()))[walk]
     values = [n[kind] for kind in walk]
