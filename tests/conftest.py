@@ -1,4 +1,7 @@
-"""A skipped test is a test that nobody ran: every skip has to be expected by name."""
+"""Every skip has to be expected by name, for it is a test that nobody ran; every failure shows."""
+
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 from toolchains import works
@@ -21,6 +24,23 @@ EXPECTED_SKIPS: dict[str, str] = {
 """Node id to the reason for skipping it, on this machine."""
 
 _unexpected: list[str] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """Escape what UTF-8 cannot say, as a failure shows it that is about halves of surrogate pairs:
+    pytest-xdist would end the whole run."""
+    return _encodable((yield))
+
+
+def _encodable(data: Any) -> Any:
+    if isinstance(data, str):
+        return data.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(data, dict):
+        return {key: _encodable(value) for key, value in data.items()}
+    if isinstance(data, (list, tuple)):
+        return type(data)(map(_encodable, data))
+    return data
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

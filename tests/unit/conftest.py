@@ -1,5 +1,6 @@
-"""The packages as wheels, built once a run."""
+"""What tests of several subjects need: the packages as wheels, and a pytest of its own."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -18,3 +19,17 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         build = ("-m", "build", "--wheel", "--outdir", out / package, ROOT / package)
         output_of(sys.executable, *build)
     return {package: next((out / package).glob("*.whl")) for package in packages}
+
+
+@pytest.fixture
+def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A pytest in a process of its own, which finds what tests import and no options of this run.
+
+    For modules with ``pytest_plugins = ["pytester"]``.
+    """
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    # Set by xdist in its workers; the inner run is not one.
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
+        monkeypatch.delenv(name, raising=False)
+    return pytester

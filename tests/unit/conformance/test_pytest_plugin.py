@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from topnsigma_conformance.checks import CHECKS
 
 pytest_plugins = ["pytester"]
 
-TESTS = str(Path(__file__).parents[2])
 FEW = ("-k", "TNS-1.reject or TNS-4.divisor or TNS-4.one-token")
 MODULE = """
 import pytest
@@ -22,17 +18,6 @@ from topnsigma_conformance.suite import *
 def implementation():
     return {name}()
 """
-
-
-@pytest.fixture
-def inner(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """A pytest in a process of its own, which finds the gallery and no options of this run."""
-    monkeypatch.setenv("PYTHONPATH", TESTS, prepend=os.pathsep)
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
-    # Set by xdist in its workers; the inner run is not one.
-    for name in ("PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT", "PYTEST_XDIST_TESTRUNUID"):
-        monkeypatch.delenv(name, raising=False)
-    return pytester
 
 
 def by_name(target: str) -> tuple[str, ...]:
