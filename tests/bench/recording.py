@@ -25,9 +25,8 @@ triton = {triton}
 [counters]
 {counters}
 
-# Times the margin in gates.toml, the limits on a machine of this name: the slowest of several
-# runs, quiet and busy. Medians of ratios, of processor time of one thread on a CPU and of device
-# time on a GPU.
+# The slowest of several runs, quiet and busy, on a machine of this name. Medians of ratios, of
+# processor time of one thread on a CPU and of device time on a GPU. What they limit: gates.toml.
 """
 
 
@@ -36,6 +35,7 @@ def record_times(gates: Gates, seconds: Seconds, machine: Mapping[str, Any]) -> 
     one stays. To begin anew, take the machine's table out."""
     document = _document()
     rows = document["machines"].setdefault(machine["device_name"], {})
+    rows["device"] = machine["device"]
     rows["date"] = datetime.date.today().isoformat()
     rows["torch"] = machine["torch"]
     for case in seconds:
@@ -56,8 +56,6 @@ def _document() -> dict[str, Any]:
 
 def _row(gates: Gates, case: Case, seconds: Seconds, device: str) -> dict[str, float]:
     figures = seconds[case]
-    # On a CPU the ratios to others depend on who else uses its caches.
-    against = {"passes"} if device == "cpu" else {*figures, SECONDS}
     return {
         limit.against: _rounded(
             certain(figures[OURS]).value
@@ -65,7 +63,7 @@ def _row(gates: Gates, case: Case, seconds: Seconds, device: str) -> dict[str, f
             else ratio(figures[OURS], figures[limit.against]).value
         )
         for limit in gates.limits
-        if limit.case == case and limit.device == device and limit.against in against
+        if limit.case == case and limit.device == device and limit.against in {*figures, SECONDS}
     }
 
 

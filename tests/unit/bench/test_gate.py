@@ -13,6 +13,7 @@ from bench.ratios import Ratio, ratio
 
 CASE = Case(8, 32_000)
 MACHINE = "a machine"
+DEVICE = "cuda"
 COPY = 1e-3
 ROUNDS = 24
 
@@ -29,9 +30,9 @@ def figures(factor: float, seed: int, noise: float = 0.05) -> dict[Case, dict[st
 
 def gates(at_most: float = 6.0, measured: float | None = 2.0, against: str = "copy") -> Gates:
     recorded = {} if measured is None else {MACHINE: measured}
-    limits = [Limit("cpu", CASE, against, at_most, recorded, "why")]
+    limits = [Limit(DEVICE, CASE, against, at_most, recorded, "why")]
     if against != "copy":
-        limits.append(Limit("cpu", CASE, "copy", 1e9, {}, "why"))
+        limits.append(Limit(DEVICE, CASE, "copy", 1e9, {}, "why"))
     return Gates(1.25, tuple(limits), {"launches": 2}, "3.9.0", 1.1)
 
 
@@ -43,7 +44,7 @@ def held(found: Seconds, again: Seconds | None, limits: Gates | None = None) -> 
     results = hold_times(
         gates() if limits is None else limits,
         found,
-        "cpu",
+        DEVICE,
         MACHINE,
         never if again is None else lambda cases: again,
     )
@@ -63,7 +64,7 @@ def test_what_takes_a_third_longer_twice_fails(seed: int) -> None:
 
 
 def test_what_seemed_slow_and_was_not_measured_again_fails() -> None:
-    limit = Limit("cpu", CASE, "copy", 2.5, {}, "why")
+    limit = Limit(DEVICE, CASE, "copy", 2.5, {}, "why")
     assert not Held(limit, 2.5, Ratio(3.0, 2.9, 3.1)).passed
     assert Held(limit, 2.5, Ratio(2.0, 1.9, 2.1)).passed
 
@@ -106,7 +107,7 @@ def test_only_what_seemed_slow_is_measured_again() -> None:
     other = Case(64, 32_000)
     limits = Gates(
         1.25,
-        tuple(Limit("cpu", case, "copy", 3.0, {}, "why") for case in (CASE, other)),
+        tuple(Limit(DEVICE, case, "copy", 3.0, {}, "why") for case in (CASE, other)),
         {},
         "",
         1.1,
@@ -118,16 +119,16 @@ def test_only_what_seemed_slow_is_measured_again() -> None:
         return figures(1.0, 1)
 
     found = figures(2.0, 0) | {other: figures(1.0, 0)[CASE]}
-    assert passed(hold_times(limits, found, "cpu", MACHINE, again))
+    assert passed(hold_times(limits, found, DEVICE, MACHINE, again))
     assert asked == [[CASE]]
 
 
 def test_a_case_without_a_limit_is_refused() -> None:
     found = figures(1.0, 0) | {Case(1, 32_000): figures(1.0, 0)[CASE]}
     with pytest.raises(ValueError, match="no limit against copy: enabled-float32-B1-V32000"):
-        hold_times(gates(), found, "cpu", MACHINE, never)
+        hold_times(gates(), found, DEVICE, MACHINE, never)
     with pytest.raises(ValueError, match="no limit against copy"):
-        hold_times(gates(), figures(1.0, 0), "cuda", MACHINE, never)
+        hold_times(gates(), figures(1.0, 0), "cpu", MACHINE, never)
 
 
 @pytest.mark.parametrize(
