@@ -22,11 +22,20 @@ from bench.against import compare
 from bench.benchmark_ids import cases_of
 from bench.benchmark_run import NotMeasuredError, Run, run
 from bench.cases import GRIDS, Case
-from bench.gate import Counted, Held, Seconds, hold_counters, hold_times, passed
+from bench.gate import (
+    Counted,
+    Held,
+    Seconds,
+    Together,
+    hold_counters,
+    hold_times,
+    hold_together,
+    passed,
+)
 from bench.limits import Gates, load
 from bench.page import write_page
 from bench.recording import record_counters, record_times
-from bench.table import counters_line, summary, times_table
+from bench.table import counters_line, summary, times_table, together_line
 from rich.console import Console
 
 
@@ -43,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if "cuda" in devices and not torch.cuda.is_available():
         console.print("failed: there is no GPU, and one is asked for")
         return 1
-    results: list[Held | Counted] = []
+    results: list[Held | Together | Counted] = []
     try:
         for device in devices:
             results += _times(device, cases, gates, options, console)
@@ -72,7 +81,7 @@ def _times(
     gates: Gates,
     options: argparse.Namespace,
     console: Console,
-) -> list[Held]:
+) -> list[Held | Together]:
     first = run(cases, device, options.rounds)
 
     def remeasure(suspects: Sequence[Case]) -> Seconds:
@@ -88,7 +97,11 @@ def _times(
     title = f"{name}, torch {first.machine['torch']}: medians, and how many times as long as …"
     console.print(times_table(held, first.seconds, title))
     _write(options.output, device, first, held)
-    return held
+    together = hold_together(gates, held, device, name)
+    if together is None:
+        return [*held]
+    console.print(together_line(together))
+    return [*held, together]
 
 
 def _counters(gates: Gates, options: argparse.Namespace, console: Console) -> list[Counted]:

@@ -40,14 +40,17 @@ class Limit:
     measured: dict[str, float]
     reason: str
 
-    def on(self, machine: str, margin: float) -> float:
-        """The limit on a machine of this name: what was measured there times the margin, where
-        that is lower."""
+    def recorded(self, machine: str) -> float | None:
+        """What a later run on a machine of this name can be held to, if there is such a figure."""
         # On a CPU the ratios to others depend on who else uses its caches.
         steady = self.device != "cpu" or self.against == "passes"
-        if machine not in self.measured or not steady:
-            return self.at_most
-        return min(self.at_most, self.measured[machine] * margin)
+        return self.measured.get(machine) if steady else None
+
+    def on(self, machine: str, margin: float) -> float:
+        """The limit on a machine of this name: what was recorded there times the margin, where
+        that is lower."""
+        recorded = self.recorded(machine)
+        return self.at_most if recorded is None else min(self.at_most, recorded * margin)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Gates:
 
     Attributes:
         margin: see `Limit.on`.
+        together: see `gate.hold_together`.
         limits: of what is measured.
         counters: of what is counted, by name; held to exactly.
         triton: version that the counters of compiled kernels were taken with.
@@ -63,6 +67,7 @@ class Gates:
     """
 
     margin: float
+    together: float
     limits: tuple[Limit, ...]
     counters: dict[str, int]
     triton: str
@@ -87,6 +92,7 @@ def load(gates: Path = GATES, recorded: Path = RECORDED) -> Gates:
             limits += _limits(device, row, records["machines"])
     return Gates(
         document["margin"],
+        document["together"],
         tuple(limits),
         records["counters"],
         records["triton"],

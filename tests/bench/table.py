@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Sequence
 
 from bench.benchmark_ids import OURS
-from bench.gate import Counted, Held, Seconds
+from bench.gate import Counted, Held, Seconds, Together
 from bench.limits import SECONDS
 from bench.ratios import Ratio
 from rich.table import Table
@@ -37,6 +37,15 @@ def _found(held: Held) -> str:
 def _verdict(of_case: Iterable[Held]) -> str:
     verdicts = {verdict(each) for each in of_case}
     return next(iter(verdicts & {"too slow"} or verdicts & {"ok, measured again"} or verdicts))
+
+
+def together_line(together: Together) -> str:
+    """How all cases compare with what was recorded."""
+    slow = "" if together.passed else "too slow: "
+    return (
+        f"{slow}all cases together take {together.again:.3g} times as long as recorded here, "
+        f"at least; limit {together.at_most:.3g}"
+    )
 
 
 def counters_line(counted: Sequence[Counted]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from bench.cases import Case
-from bench.gate import Held, Seconds, hold_counters, hold_times, passed
+from bench.gate import Held, Seconds, hold_counters, hold_times, hold_together, passed
 from bench.limits import Gates, Limit
 from bench.ratios import Ratio, ratio
 
@@ -33,7 +33,7 @@ def gates(at_most: float = 6.0, measured: float | None = 2.0, against: str = "co
     limits = [Limit(DEVICE, CASE, against, at_most, recorded, "why")]
     if against != "copy":
         limits.append(Limit(DEVICE, CASE, "copy", 1e9, {}, "why"))
-    return Gates(1.25, tuple(limits), {"launches": 2}, "3.9.0", 1.1)
+    return Gates(1.25, 1.1, tuple(limits), {"launches": 2}, "3.9.0", 1.1)
 
 
 def never(cases: Sequence[Case]) -> Seconds:
@@ -107,6 +107,7 @@ def test_only_what_seemed_slow_is_measured_again() -> None:
     other = Case(64, 32_000)
     limits = Gates(
         1.25,
+        1.1,
         tuple(Limit(DEVICE, case, "copy", 3.0, {}, "why") for case in (CASE, other)),
         {},
         "",
@@ -121,6 +122,65 @@ def test_only_what_seemed_slow_is_measured_again() -> None:
     found = figures(2.0, 0) | {other: figures(1.0, 0)[CASE]}
     assert passed(hold_times(limits, found, DEVICE, MACHINE, again))
     assert asked == [[CASE]]
+
+
+OTHER = Case(64, 32_000)
+
+
+def both(recorded: float = 2.0) -> Gates:
+    """Two cases, which a machine is known to take 2 copies for."""
+    limits = [
+        Limit(DEVICE, case, "copy", 6.0, {MACHINE: recorded}, "why") for case in (CASE, OTHER)
+    ]
+    return Gates(1.25, 1.1, tuple(limits), {}, "", 1.1)
+
+
+def of_both(first: float, second: float, seed: int) -> dict[Case, dict[str, list[float]]]:
+    return figures(first, seed, 0.01) | {OTHER: figures(second, seed + 1, 0.01)[CASE]}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_slows_every_case_down_a_little_fails(seed: int) -> None:
+    asked: list[Sequence[Case]] = []
+
+    def again(cases: Sequence[Case]) -> Seconds:
+        asked.append(cases)
+        return of_both(1.18, 1.18, seed + 100)
+
+    found = hold_times(both(), of_both(1.18, 1.18, seed), DEVICE, MACHINE, again)
+    assert passed(found)  # each is within its own limit
+    assert asked == [[CASE, OTHER]]
+    together = hold_together(both(), found, DEVICE, MACHINE)
+    assert together is not None
+    assert not together.passed
+    assert 1.1 < together.again < 1.18
+
+
+def test_what_slowed_every_case_down_once_passes() -> None:
+    found = hold_times(
+        both(), of_both(1.18, 1.18, 0), DEVICE, MACHINE, lambda cases: of_both(1.0, 1.0, 1)
+    )
+    together = hold_together(both(), found, DEVICE, MACHINE)
+    assert together is not None
+    assert together.passed
+    assert together.again < 1.0 < 1.1 < together.found
+
+
+@pytest.mark.parametrize("factors", [(1.0, 1.0), (1.2, 0.95), (0.8, 0.8)])
+def test_one_case_may_be_slower_than_all_together(factors: tuple[float, float]) -> None:
+    found = hold_times(both(), of_both(*factors, seed=0), DEVICE, MACHINE, never)
+    together = hold_together(both(), found, DEVICE, MACHINE)
+    assert together is not None
+    assert together.passed
+    assert together.found == pytest.approx((factors[0] * factors[1]) ** 0.5, rel=0.02)
+
+
+def test_all_together_are_all_that_were_recorded_here() -> None:
+    slow = of_both(1.18, 1.18, 0)
+    held = hold_times(both(), {CASE: slow[CASE]}, DEVICE, MACHINE, never)
+    assert hold_together(both(), held, DEVICE, MACHINE) is None
+    held = hold_times(both(), slow, DEVICE, "another", never)
+    assert hold_together(both(), held, DEVICE, "another") is None
 
 
 def test_a_case_without_a_limit_is_refused() -> None:

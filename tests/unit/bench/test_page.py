@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from bench.benchmark_run import Run
 from bench.cases import DEFAULT, Case
-from bench.gate import Counted, Held
+from bench.gate import Counted, Held, Together
 from bench.limits import Limit
 from bench.page import write_page
 from bench.ratios import Ratio
-from bench.table import counters_line, summary, times_table
+from bench.table import counters_line, summary, times_table, together_line
 from rich.console import Console
 
 SLOW, FAST = Case(8, 151_936), Case(64, 151_936)
@@ -91,3 +91,10 @@ def test_the_summary_names_what_failed_and_why(held: list[Held]) -> None:
         "spills: None, has to be 0",
     ]
     assert counters_line(counted) == "counters: 1 of 3 as recorded"
+
+
+def test_what_all_cases_take_together() -> None:
+    assert together_line(Together(1.1, 1.2, 0.9)) == (
+        "all cases together take 0.9 times as long as recorded here, at least; limit 1.1"
+    )
+    assert together_line(Together(1.1, 1.2, 1.19)).startswith("too slow: all cases together take")
