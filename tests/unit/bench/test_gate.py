@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +12,7 @@ from bench.gate import Held, Seconds, hold_counters, hold_times, hold_together, 
 from bench.limits import Gates, Limit
 from bench.ratios import Ratio, ratio
 
-CASE = Case(8, 32_000)
+CASE, OTHER = Case(8, 32_000), Case(64, 32_000)
 MACHINE = "a machine"
 DEVICE = "cuda"
 COPY = 1e-3
@@ -34,6 +35,13 @@ def gates(at_most: float = 6.0, measured: float | None = 2.0, against: str = "co
     if against != "copy":
         limits.append(Limit(DEVICE, CASE, "copy", 1e9, {}, "why"))
     return Gates(1.25, 1.1, tuple(limits), {"launches": 2}, "3.9.0", 1.1)
+
+
+def both(at_most: float = 6.0, measured: float | None = 2.0) -> Gates:
+    """The same limit for two cases."""
+    one = gates(at_most, measured)
+    (limit,) = one.limits
+    return dataclasses.replace(one, limits=(limit, dataclasses.replace(limit, case=OTHER)))
 
 
 def never(cases: Sequence[Case]) -> Seconds:
@@ -104,35 +112,15 @@ def test_a_limit_in_seconds() -> None:
 
 
 def test_only_what_seemed_slow_is_measured_again() -> None:
-    other = Case(64, 32_000)
-    limits = Gates(
-        1.25,
-        1.1,
-        tuple(Limit(DEVICE, case, "copy", 3.0, {}, "why") for case in (CASE, other)),
-        {},
-        "",
-        1.1,
-    )
     asked: list[Sequence[Case]] = []
 
     def again(cases: Sequence[Case]) -> Seconds:
         asked.append(cases)
         return figures(1.0, 1)
 
-    found = figures(2.0, 0) | {other: figures(1.0, 0)[CASE]}
-    assert passed(hold_times(limits, found, DEVICE, MACHINE, again))
+    found = figures(2.0, 0) | {OTHER: figures(1.0, 0)[CASE]}
+    assert passed(hold_times(both(3.0, None), found, DEVICE, MACHINE, again))
     assert asked == [[CASE]]
-
-
-OTHER = Case(64, 32_000)
-
-
-def both(recorded: float = 2.0) -> Gates:
-    """Two cases, which a machine is known to take 2 copies for."""
-    limits = [
-        Limit(DEVICE, case, "copy", 6.0, {MACHINE: recorded}, "why") for case in (CASE, OTHER)
-    ]
-    return Gates(1.25, 1.1, tuple(limits), {}, "", 1.1)
 
 
 def of_both(first: float, second: float, seed: int) -> dict[Case, dict[str, list[float]]]:
